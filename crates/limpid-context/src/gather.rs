@@ -121,8 +121,8 @@ pub(crate) async fn gather(
     if !policy.shows_nothing_private() {
         began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
     }
-    if let Some((conversation, turn)) = conversation.zip(began) {
-        history.began_with(deps.store.request_of(conversation, &turn).await?);
+    if let Some((conversation, turn)) = occasion.conversation.zip(began) {
+        history.began_with(conversation, deps.store.request_of(&conversation.id, &turn).await?);
     }
     let mut gathered = Gathered {
         inputs,

@@ -8,7 +8,7 @@ use limpid_core::{CallId, Digest, Entry, Message, MessageId, Pin, Shortened, Win
 use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
-use limpid_store::{Conversation, Store, StoredMessage};
+use limpid_store::{Audience, Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
 use crate::convert;
@@ -64,7 +64,10 @@ impl History {
         calls.extend(listed.rows.iter().flat_map(|row| &row.message.calls).map(|call| call.id.clone()));
         let rows = listed.rows.into_iter().filter(|row| !hidden.contains(&row.turn)).collect();
         let (view, rows) = cleaned(store, conversation, view, rows).await?;
-        Ok(Self::new(view, rows, first, calls))
+        Ok(match is_read_by_others(conversation) {
+            true => Self::new(view, rows.into_iter().map(as_typed).collect(), first.map(as_typed), calls),
+            false => Self::new(view, rows, first, calls),
+        })
     }
 
     pub(crate) fn new(
@@ -87,8 +90,10 @@ impl History {
     }
 
     /// Takes another message as the one that began the work: the one of the goal.
-    pub(crate) fn began_with(&mut self, row: Option<StoredMessage>) {
-        let Some(row) = row else { return };
+    pub(crate) fn began_with(&mut self, conversation: &Conversation, row: Option<StoredMessage>) {
+        let Some(row) = row.map(|row| if is_read_by_others(conversation) { as_typed(row) } else { row }) else {
+            return;
+        };
         self.typed.extend(row.typed.map(|text| (row.id, text)));
         self.request = Some(Entry { id: row.id, message: row.message });
     }
@@ -142,6 +147,19 @@ impl History {
         let shown = serde_json::json!([compactions, through, pin, digests, request, shortened, reads_on, hidden]);
         hash_of([shown.to_string().as_bytes()])
     }
+}
+
+fn is_read_by_others(conversation: &Conversation) -> bool {
+    conversation.audience != Audience::Owner
+}
+
+/// A person's message as they wrote it. What stood beside it in its prompt, such as memories and folders, was for its owner: others who read
+/// the conversation by now are told none of it.
+pub(crate) fn as_typed(mut row: StoredMessage) -> StoredMessage {
+    if let Some(typed) = row.typed.as_ref().filter(|typed| !typed.is_empty()) {
+        row.message.text.clone_from(typed);
+    }
+    row
 }
 
 /// Puts what a view shows of messages into the inputs of a prompt.

@@ -77,7 +77,10 @@ type Line<'a> = (&'static str, Cow<'a, str>, usize);
 /// offered, nothing is said of it.
 fn lines(part: &QuestionPart) -> Vec<Line<'_>> {
     let about = part.about.as_deref().map(|about| ("  about   ", Cow::Borrowed(about), ABOUT));
-    let always = part.pattern.as_ref().map(|pattern| ("  always  ", Cow::Owned(format!("would cover {pattern}")), 3));
+    let always = part
+        .pattern
+        .as_ref()
+        .map(|pattern| ("  always  ", Cow::Owned(format!("in this chat would cover {pattern}")), 3));
     let to = part.destination.as_deref().map(|to| ("  to      ", Cow::Borrowed(to), 2));
     let folder = Some(("  in      ", Cow::Borrowed(part.folder.as_str()), 1)).filter(|_| !part.folder.is_empty());
     let why = ("  why     ", Cow::Borrowed(part.reason.as_str()), 9);
@@ -122,7 +125,8 @@ mod tests {
         };
         let shown = frame(&part, at(80));
         assert!(
-            shown.ends_with(&format!("  always  would cover send: to ada@example.com\n  why     {reason}")),
+            shown
+                .ends_with(&format!("  always  in this chat would cover send: to ada@example.com\n  why     {reason}")),
             "{shown}"
         );
         let narrow = frame(&part, at(40));

@@ -1,6 +1,7 @@
 //! Where words go: data to standard output, everything else to standard error.
 
 mod screen;
+mod table;
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -10,12 +11,12 @@ use limpid_prompt::shown::{isolated, shown_json};
 use limpid_runtime::MARK;
 use limpid_runtime::question::lines_behind_margin;
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::failure::{ExitStatus, Failure};
 
 pub use limpid_prompt::shown::{shown, shown_line};
 pub use screen::{Below, Edited};
+pub use table::table;
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -226,47 +227,6 @@ pub fn fields(fields: &[(&str, String)]) -> String {
     let widest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
     let line = |(name, value): &(&str, String)| format!("{name:<widest$}{}", shown_line(value));
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// A table with columns as wide as they are on a screen; numbers to the right.
-pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    // A cell is as wide as what is printed in its place, and stays on its line.
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown_line(cell)).collect()).collect();
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.width())
-            .chain(head.get(column).map(|cell| cell.width()))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let numeric: Vec<bool> = (0..head.len())
-        .map(|column| {
-            let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty()).peekable();
-            cells.peek().is_some()
-                && cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '$'))
-        })
-        .collect();
-    let one = |cells: &[String]| {
-        let padded: Vec<String> = cells
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| {
-                let gap = " ".repeat(widths[column.min(widths.len() - 1)].saturating_sub(cell.width()));
-                if numeric.get(column).copied().unwrap_or(false) {
-                    format!("{gap}{cell}")
-                } else {
-                    format!("{cell}{gap}")
-                }
-            })
-            .collect();
-        padded.join("  ").trim_end().to_owned()
-    };
-    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
-    let mut lines = vec![one(&head)];
-    lines.extend(rows.iter().map(|row| one(row)));
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use limpid_core::{ConversationId, Message, MessageId, Role, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, SettingEvent, Store, StoredMessage};
 
+use crate::history::as_typed;
+
 /// The name of the setting that holds up to which message a conversation was cleaned.
 pub const CLEAN: &str = "clean";
 
@@ -109,19 +111,16 @@ fn pointed(rows: Vec<StoredMessage>, until: MessageId, tainted: bool) -> Vec<Sto
             continue;
         }
         shown.extend(stretch.take().map(pointer));
-        shown.push(if row.id <= until { as_typed(row) } else { row });
+        shown.push(if row.id <= until { without_quotes(row) } else { row });
     }
     shown.extend(stretch.map(pointer));
     shown
 }
 
 /// A person's message without what its prompt quoted of strangers behind it: a goal, a skill.
-fn as_typed(mut row: StoredMessage) -> StoredMessage {
+fn without_quotes(row: StoredMessage) -> StoredMessage {
     let quotes = row.message.trust_of_all() != row.message.trust;
-    if let Some(typed) = row.typed.as_ref().filter(|typed| quotes && !typed.is_empty()) {
-        row.message.text.clone_from(typed);
-    }
-    row
+    if quotes { as_typed(row) } else { row }
 }
 
 fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {

@@ -201,6 +201,25 @@ async fn a_draft_says_what_its_call_can_do_by_now_and_a_yes_is_one_to_that() {
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
 }
 
+/// Whoever answers for a host's name is told that it was looked up.
+// SEC-022 SEC-100
+#[tokio::test]
+async fn a_name_is_looked_up_only_by_a_yes_that_fits() {
+    let mut bench = Bench::new(SCRIPT).await;
+    let settings = "model = \"openai/scripted\"\n[web]\nalso = [\"192.168.7.7\"]\n";
+    bench.config = Config::parse(settings, "limpid.toml").unwrap();
+    let tools = PageAndMail::new();
+    let agent = tools.agent(&bench);
+    let events = all(agent.chat(last("read the page")).await.unwrap()).await;
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 1, "{events:?}");
+    let lookups = || tools.mail.lookups.load(std::sync::atomic::Ordering::SeqCst);
+    *tools.mail.warning.lock().unwrap() = Some("it can read your folders".to_owned());
+    let again = agent.drafts().approve(DraftId(1), None).await.unwrap();
+    assert_eq!((again.state, tools.mail.runs(), lookups()), (DraftState::Open, 0, 0), "{}", again.detail);
+    let sent = agent.drafts().approve(DraftId(1), Some(again.new.bound_hash())).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs(), lookups() > 0), (DraftState::Sent, 1, true), "{}", sent.detail);
+}
+
 /// A draft waits for its yes also where its call would run unasked by now.
 // SEC-011
 #[tokio::test]

@@ -57,6 +57,22 @@ async fn a_run_shows_nothing_of_the_owners_to_whoever_reads_its_chat_since() {
     assert!(drafts.contains("read_file"), "{drafts}");
 }
 
+// SEC-065 PICO-029
+#[tokio::test]
+async fn what_stood_beside_earlier_messages_is_told_to_nobody_else() {
+    let attack = Attack::new(|_| Vec::new(), |_| Vec::new(), |_| page("")).await;
+    let world = &attack.world;
+    world.done(&["chat", "hello"]).await;
+    world.done(&["memory", "add", "door code", "The door code is 4711."]).await;
+    world.done(&["memory", "pin", "door code"]).await;
+    world.done(&["chat", "--conversation", "last", "what is up?"]).await;
+    assert!(attack.newest().contains("4711"), "or this tests nothing: {}", attack.newest());
+    world.done(&["chat", "--conversation", "last", "/group on"]).await;
+    world.done(&["chat", "--conversation", "last", "and what else?"]).await;
+    let newest = attack.newest();
+    assert!(newest.contains("what is up?") && !newest.contains("4711"), "{newest}");
+}
+
 /// A call that cannot run, made where a page was read; what its model was sent last.
 async fn refused(is_group: bool) -> Attack {
     let write = json!({ "path": "/nowhere/x.md", "content": "x" });

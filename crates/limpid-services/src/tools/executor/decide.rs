@@ -6,7 +6,7 @@ use limpid_core::policy::{Effect, FileChange, PathFacts, RefusedBy, Verdict};
 use limpid_core::{ConversationId, Sentence, ToolCall, Trust, sentence};
 use limpid_store::{Audience, Store, StoreError};
 use limpid_tools::{Concerned, Tool, check_arguments, echoed};
-use limpid_turn::{PlannedCall, Why};
+use limpid_turn::{Approval, PlannedCall, Why};
 use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -101,11 +101,9 @@ impl TurnToolExecutor {
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
-        // A name is looked up only where the call may run: the question itself leaves.
-        let is_refused = !can_run || matches!(verdict, Verdict::Refused { .. });
-        let may_run = !is_refused && (planned.approved.is_some() || verdict == Verdict::Allowed);
-        let may_look_up = self.policy.reaches_own_network() && !facts.own_network && may_run;
-        if may_look_up && tool.leads_to_own_network(&arguments).await {
+        // A name is looked up only where the call may run: the question itself leaves. Whether a yes fits is seen when it is held against.
+        let may_run = can_run && planned.approved.is_none() && verdict == Verdict::Allowed;
+        if may_run && self.leads_to_own_network(&*tool, &arguments, &facts).await {
             facts.own_network = true;
             verdict = self.policy.verdict(&*tool, &facts, context);
         }
@@ -199,7 +197,7 @@ impl TurnToolExecutor {
     async fn hold_against(
         &self,
         planned: &PlannedCall,
-        verdict: Verdict,
+        mut verdict: Verdict,
         (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
         (context, now_ms): (&CallContext, i64),
     ) -> Decision {
@@ -208,9 +206,17 @@ impl TurnToolExecutor {
         facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
         facts.is_refused = matches!(verdict, Verdict::Refused { .. });
         // What runs is what was looked at, so a copy of it is kept when it may run.
-        let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
-        let pins = Pins::look(&tool, &arguments, &facts, copies).await;
+        let copies = || planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
+        let mut pins = Pins::look(&tool, &arguments, &facts, copies()).await;
         let said = planned.approved.as_ref();
+        let fits = |yes: &Approval| verdict == Verdict::Allowed || pins.fits_wherever_it_leads(yes);
+        let may_run = !facts.is_refused && said.is_some_and(fits);
+        if may_run && self.leads_to_own_network(&*tool, &arguments, &facts).await {
+            facts.own_network = true;
+            verdict = self.policy.verdict(&*tool, &facts, context);
+            facts.is_refused = matches!(verdict, Verdict::Refused { .. });
+            pins = Pins::look(&tool, &arguments, &facts, copies()).await;
+        }
         let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
         match verdict {
             Verdict::Refused { .. } if said.is_some() => Decision::Refused(NOT_FOR_OTHERS.into()),
@@ -231,6 +237,11 @@ impl TurnToolExecutor {
                 Decision::Run(Box::new(permit))
             }
         }
+    }
+
+    /// Whether a call leads to the owner's own network by a name. Looking it up tells whoever answers for the name.
+    async fn leads_to_own_network(&self, tool: &dyn Tool, arguments: &Value, facts: &CallFacts) -> bool {
+        self.policy.reaches_own_network() && !facts.own_network && tool.leads_to_own_network(arguments).await
     }
 
     /// What whoever is asked about a call is told that may run unasked by now: a draft of it waits for its yes anyway.

@@ -94,6 +94,16 @@ impl Pins {
         !self.text.is_empty() && yes.bound_to == self.text && (self.is_whole || is_new)
     }
 
+    /// Whether a yes is one to this but for whether a name leads to the owner's own network, which nobody has looked up.
+    pub(crate) fn fits_wherever_it_leads(&self, yes: &Approval) -> bool {
+        let besides = |text: &str| {
+            let mut parts = parts_of(text);
+            parts.remove(OWN_NETWORK);
+            parts
+        };
+        !self.text.is_empty() && besides(&yes.bound_to) == besides(&self.text)
+    }
+
     /// What a question says when not everything is bound.
     pub(crate) fn unbound(&self) -> Option<&'static str> {
         let said = "a folder or a file of it is too large for your yes to be bound to every byte, so the yes holds for five minutes";
