@@ -15,7 +15,8 @@ pub trait AgentPlans: Send + Sync {
     /// that does not stand before it.
     async fn keep_plan(&self, plan: NewPlan) -> Result<Vec<PlannedTask>, StoreError>;
 
-    /// The tasks of the newest plans by their numbers: of a conversation, or of all.
+    /// The tasks of the newest plans and of those under way, by their numbers: of a conversation, or of all. Plans of strangers take the
+    /// place of none of the owner's.
     async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError>;
 
     /// These tasks are to be started, once more where they were; the turn is the one that wants it, and `base` the folder in which relative

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::Store;
 
+pub mod agent_plans;
 pub mod agents;
 pub mod archived;
 pub mod conversations;
@@ -54,6 +55,10 @@ pub struct Bench {
 macro_rules! contract_suite {
     ($bench:expr) => {
         $crate::contract_cases! { $bench =>
+            agent_plans {
+                a_strangers_plans_push_out_only_a_strangers
+                a_plan_is_read_for_as_long_as_a_task_of_it_is_under_way
+            }
             agents {
                 an_agent_is_kept_as_it_was_given
                 an_agent_ends_once_and_is_told_once
@@ -214,6 +219,8 @@ macro_rules! contract_suite {
                 words_find_memories
                 any_query_gives_a_result_or_nothing
                 in_a_large_store_common_words_order_what_rarer_ones_select
+                the_owners_memories_are_chosen_as_if_no_strangers_were_there
+                strangers_memories_are_counted_apart_after_every_change
             }
             settings {
                 the_newest_setting_holds_and_none_is_lost
@@ -225,6 +232,7 @@ macro_rules! contract_suite {
                 only_what_was_said_in_a_chat_waits_for_its_embedding
                 a_meaning_finds_what_is_near_it
                 what_others_have_takes_no_room_near_a_meaning
+                what_strangers_left_takes_no_room_near_a_meaning
                 what_is_forgotten_leaves_no_embedding
                 a_refused_text_is_not_asked_about_again
             }
@@ -233,6 +241,7 @@ macro_rules! contract_suite {
                 a_stale_lease_changes_no_view
                 the_newest_five_automatic_snapshots_stay
                 messages_are_found_by_their_words
+                strangers_messages_take_no_room_of_the_owners
                 what_stands_around_a_match_is_found_up_to_a_long_pause
                 no_view_touches_a_message
             }

@@ -82,9 +82,9 @@ pub trait Memories: Send + Sync {
     /// What happened to a memory, oldest first; to all of them without one.
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError>;
 
-    /// Memories that hold any of `words` (as [`limpid_core::recall::query_words`] gives them), at most `limit`, and with
-    /// a `meaning` those that are nearest to it, with what the ranker needs to know about the whole store. No order is
-    /// promised: [`limpid_core::recall::rank`] makes it.
+    /// Memories that hold any of `words` (as [`limpid_core::recall::query_words`] gives them), and with a `meaning` those
+    /// that are nearest to it, with what the ranker needs to know about the whole store: at most `limit` of the owner's and as many
+    /// of strangers'. No order is promised: [`limpid_core::recall::rank`] makes it, of each side alone.
     async fn candidates(
         &self,
         words: &[String],
@@ -212,8 +212,11 @@ pub struct Candidates {
     pub memories: Vec<Memory>,
     /// How alike they are to the meaning, where that is known: from 0 to 1.
     pub likeness: HashMap<MemoryId, f64>,
-    /// The whole store: how many memories, how long, and how many hold each word.
+    /// The owner's memories: how many they are, how long, and how many hold each word. By this alone they are ranked, so that nothing
+    /// that a stranger's text had stored counts there.
     pub corpus: Corpus,
+    /// The whole store, by which strangers' memories are ranked.
+    pub whole: Corpus,
     /// Candidates that could not be read.
     pub broken: Vec<crate::Broken>,
 }

@@ -1,6 +1,6 @@
 //! What a model sees of a conversation: views, attempts to change them, and snapshots.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use limpid_core::recall::{Corpus, Meaning, Place};
@@ -41,8 +41,8 @@ pub trait Windows: Send + Sync {
     /// The person's message that a turn began with.
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 
-    /// The messages of a conversation that hold any of these words, at most `limit`, with a `meaning` those that are
-    /// nearest to it, and those around them; what compaction took out of the window is found like the rest. No
+    /// The messages of a conversation that hold any of these words, at most `limit` of the owner's and as many of
+    /// strangers', with a `meaning` those that are nearest to it, and those around them; what compaction took out of the window is found like the rest. No
     /// order is promised: [`limpid_core::recall::rank_passages`] makes it.
     async fn search_messages(
         &self,
@@ -63,8 +63,12 @@ pub struct FoundMessages {
     pub messages: Vec<(StoredMessage, Place)>,
     /// How alike they are to the meaning, where that is known: from 0 to 1.
     pub likeness: HashMap<MessageId, f64>,
-    /// The whole conversation.
+    /// Those of them that strangers said, or what their text led to.
+    pub of_strangers: HashSet<MessageId>,
+    /// The conversation without strangers' messages. By this alone the owner's are ranked.
     pub corpus: Corpus,
+    /// The whole conversation, by which strangers' messages are ranked.
+    pub whole: Corpus,
     /// Messages that cannot be read.
     pub broken: Vec<Broken>,
 }

@@ -15,7 +15,7 @@ pub struct Recalled {
     pub words: Vec<String>,
     /// How many memories there are.
     pub of: u64,
-    /// Those that hold any of the words or mean the like, best first.
+    /// Those that hold any of the words or mean the like: the owner's before strangers', and of each the best first.
     pub memories: Vec<Memory>,
     /// How many more do, but cannot be read.
     pub broken: usize,
@@ -37,7 +37,10 @@ pub async fn recall(
         _ => None,
     };
     let found = store.candidates(&words, meaning.as_ref(), CANDIDATES).await?;
-    let ranked = rank(&found.corpus, found.memories, &found.likeness, now_ms);
+    let (theirs, ours): (Vec<Memory>, Vec<Memory>) =
+        found.memories.into_iter().partition(|memory| memory.trust.is_foreign());
+    let mut ranked = rank(&found.corpus, ours, &found.likeness, now_ms);
+    ranked.extend(rank(&found.whole, theirs, &found.likeness, now_ms));
     let memories = ranked.into_iter().map(|hit| hit.memory).collect();
-    Ok(Recalled { words, of: found.corpus.documents, memories, broken: found.broken.len() })
+    Ok(Recalled { words, of: found.whole.documents, memories, broken: found.broken.len() })
 }

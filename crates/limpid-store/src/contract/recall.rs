@@ -1,11 +1,11 @@
 //! How words find memories.
 
-use limpid_core::MemoryId;
-use limpid_core::recall::{query_words, rank};
+use limpid_core::recall::{Corpus, query_words, rank};
+use limpid_core::{MemoryId, Trust};
 
 use super::Bench;
 use super::sample::{ODD, memory};
-use crate::Store;
+use crate::{Author, Candidates, MemoryChange, NewMemory, Store};
 
 /// Words of the key and of the content, in any script, best first.
 // KOSHI-024 KOSHI-027
@@ -75,6 +75,85 @@ pub async fn in_a_large_store_common_words_order_what_rarer_ones_select(bench: &
     assert_eq!(selected("home", 5).await.0, numbers(1096, 1100), "of equals the newest");
     assert_eq!(selected("tea kettle", 1).await.0, numbers(2, 2), "whose words are worth most");
     assert_eq!(found(store, "tea rain").await[..2], ["k21", "k20"], "the common word still orders");
+}
+
+/// Which of the owner's memories are found, and all that they are ranked by, is the same with and without strangers' memories, also
+/// where these make the words of the owner's common and hold the usual words of a question. Strangers' own are still found.
+// SEC-065 KOSHI-024
+pub async fn the_owners_memories_are_chosen_as_if_no_strangers_were_there(bench: &Bench) {
+    let queries = ["front door code", "front door code today", "door code for a visitor", "tea friend"];
+    let store = bench.store.as_ref();
+    store.store_memory(memory(Some("front door code"), "The code of the front door is 0815.", 1)).await.unwrap();
+    for n in 0..1010 {
+        store.store_memory(memory(Some(&format!("friend {n}")), &format!("Friend {n} likes tea."), 1)).await.unwrap();
+    }
+    let found = async |query: &str| store.candidates(&query_words(query), None, 5).await.unwrap();
+    let mut before = Vec::new();
+    for query in queries {
+        before.push(owners(found(query).await));
+    }
+    assert_eq!(before[1].0, [MemoryId(1)]);
+    for n in 0..64 {
+        let usual = if n < 4 { " today for a visitor friend" } else { "" };
+        let content = format!("front door code {n}{usual}");
+        // Days later: what is stored within one is limited.
+        let later = NewMemory { now_ms: 3 * 24 * 60 * 60 * 1000, ..strangers(&format!("k{n}"), &content) };
+        store.store_memory(later).await.unwrap();
+    }
+    for (query, before) in queries.into_iter().zip(before) {
+        let found = found(query).await;
+        assert_eq!(found.whole.documents, 1075);
+        assert!(found.memories.iter().any(|memory| memory.trust.is_foreign()), "{query}");
+        assert_eq!(owners(found), before, "{query}");
+    }
+}
+
+/// Strangers' memories are told apart after every change: of their label, of their words, and of the whole index.
+// SEC-065 KOSHI-024
+pub async fn strangers_memories_are_counted_apart_after_every_change(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let counts = async || {
+        let found = store.candidates(&query_words("tea berlin"), None, 9).await.unwrap();
+        let counts = |corpus: Corpus| {
+            let holding: Vec<u64> = corpus.holding.into_iter().map(|(_, count)| count).collect();
+            (corpus.documents, corpus.words, holding)
+        };
+        (counts(found.corpus), counts(found.whole))
+    };
+    store.store_memory(memory(Some("a"), "tea in Berlin", 1)).await.unwrap();
+    store.store_memory(strangers("bb", "tea tea")).await.unwrap();
+    store.store_memory(strangers("cc", "Berlin")).await.unwrap();
+    let all = (3, 8, vec![2, 2]);
+    assert_eq!(counts().await, ((1, 3, vec![1, 1]), all.clone()));
+    store.rebuild_memory_index().await.unwrap();
+    assert_eq!(counts().await, ((1, 3, vec![1, 1]), all.clone()));
+
+    let adopted = MemoryChange {
+        content: Some(("tea tea".to_owned(), Trust::Owner)),
+        adopts: true,
+        led: false,
+        category: None,
+        author: Author::Said,
+        source: None,
+        now_ms: 2,
+    };
+    store.update_memory(&"bb".into(), adopted).await.unwrap();
+    assert_eq!(counts().await, ((2, 6, vec![2, 1]), all.clone()), "with the very same words");
+    let gone = store.forget_memory(&"cc".into(), 3).await.unwrap();
+    assert_eq!(counts().await, ((2, 6, vec![2, 1]), (2, 6, vec![2, 1])));
+    let forgotten = store.memory_events(Some(gone.id)).await.unwrap().rows.pop().unwrap();
+    store.undo_memory(forgotten.id, 4).await.unwrap();
+    assert_eq!(counts().await, ((2, 6, vec![2, 1]), all));
+}
+
+/// The owner's memories among what was found, and what they are ranked by.
+fn owners(found: Candidates) -> (Vec<MemoryId>, Corpus) {
+    let ours = found.memories.iter().filter(|memory| !memory.trust.is_foreign());
+    (ours.map(|memory| memory.id).collect(), found.corpus)
+}
+
+fn strangers(key: &str, content: &str) -> NewMemory {
+    NewMemory { trust: Trust::Outside, ..memory(Some(key), content, 1) }
 }
 
 /// The keys of what a query finds, the best first.

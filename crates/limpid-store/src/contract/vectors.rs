@@ -1,7 +1,7 @@
 //! What memories and messages mean to a model of embeddings.
 
 use limpid_core::recall::{Embedding, Meaning, query_words};
-use limpid_core::{MessageId, Role};
+use limpid_core::{Message, MessageId, Role, Trust};
 
 use super::Bench;
 use super::sample::{begin, begun, calling, conversation, conversation_id, lease as lease_of, memory, message, result};
@@ -131,6 +131,32 @@ pub async fn what_others_have_takes_no_room_near_a_meaning(bench: &Bench) {
     let found = store.search_messages(&conversation_id("c"), &words, Some(&meaning(MODEL)), 9).await.unwrap();
     let texts: Vec<&str> = found.messages.iter().map(|(row, _)| row.message.text.as_str()).collect();
     assert_eq!(texts, ["My sister lives in Kyoto", "Noted."]);
+}
+
+/// However much strangers' texts left that is nearer to a meaning, the owner's is found beside it.
+// SEC-065 KOSHI-029
+pub async fn what_strangers_left_takes_no_room_near_a_meaning(bench: &Bench) {
+    let store = bench.store.as_ref();
+    remember(store, memory(None, "My sister paints", 1)).await;
+    for n in 0..110 {
+        let theirs = NewMemory { trust: Trust::Outside, ..memory(None, &format!("Sister {n}"), 1) };
+        remember(store, theirs).await;
+    }
+    let (lease, turn) = begun(store, "c", "t").await;
+    let theirs = |n: u32| NewMessage::new(Message::new(Role::User, format!("Sister {n}"), Trust::Outside));
+    let batch = [message(Role::User, "My sister lives in Kyoto")].into_iter().chain((0..110).map(theirs)).collect();
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    let mut seen = look(store.without_vector(MODEL, None, 500).await.unwrap());
+    for own in seen.iter_mut().filter(|seen| seen.unseen.text.starts_with("My sister")) {
+        own.embedding = Embedding::new(&[1.0, 0.5]);
+    }
+    store.keep_vectors(MODEL, seen).await.unwrap();
+    let words = ["absent".to_owned()];
+    let found = store.candidates(&words, Some(&meaning(MODEL)), 9).await.unwrap();
+    assert!(found.memories.iter().any(|memory| memory.content == "My sister paints"));
+    assert_eq!(found.memories.len(), 101);
+    let found = store.search_messages(&conversation_id("c"), &words, Some(&meaning(MODEL)), 9).await.unwrap();
+    assert!(found.messages.iter().any(|(row, _)| row.message.text == "My sister lives in Kyoto"));
 }
 
 /// An embedding tells what its text said, so it goes with it, by whatever way that goes.

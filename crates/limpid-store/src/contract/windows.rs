@@ -1,10 +1,10 @@
 //! Views, attempts and snapshots.
 
-use limpid_core::{Digest, DigestLevel, MessageId, Pin, Role, Shortened, Trust, TurnId, WindowView};
+use limpid_core::{Digest, DigestLevel, Message, MessageId, Pin, Role, Shortened, Trust, TurnId, WindowView};
 
 use super::Bench;
 use super::sample::{ODD, begun, conversation, conversation_id, lease, message};
-use crate::{NewSnapshot, NewWindowEvent, StoreError, StoredMessage, TurnWrite};
+use crate::{NewMessage, NewSnapshot, NewWindowEvent, StoreError, StoredMessage, TurnWrite};
 
 fn view(compactions: u32) -> WindowView {
     WindowView {
@@ -120,6 +120,29 @@ pub async fn messages_are_found_by_their_words(bench: &Bench) {
         assert_eq!(found.corpus.documents, 3);
         assert_eq!(bench.other.search_messages(&id, &words, None, 5).await.unwrap().messages, []);
     }
+}
+
+/// What the owner said is found among any number of strangers' messages with the same words, and ranked as if there were none.
+// SEC-065 LES-070
+pub async fn strangers_messages_take_no_room_of_the_owners(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let owners = message(Role::User, "My front door code is 0815.");
+    let theirs = |n: u32| NewMessage::new(Message::new(Role::User, format!("front door code {n}"), Trust::Outside));
+    let search = async || {
+        let words = ["front", "door", "code"].map(str::to_owned);
+        bench.store.search_messages(&conversation_id("c"), &words, None, 3).await.unwrap()
+    };
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(vec![owners])], 2).await.unwrap();
+    let before = search().await;
+    assert_eq!((before.messages.len(), before.of_strangers.len()), (1, 0));
+    let batch = vec![TurnWrite::Messages((0..30).map(theirs).collect())];
+    bench.store.commit(&lease, &turn, batch, 2).await.unwrap();
+    let found = search().await;
+    assert_eq!(found.messages[0], before.messages[0]);
+    assert_eq!(found.corpus, before.corpus);
+    assert_eq!(found.whole.documents, 31);
+    assert!(found.messages[1..].iter().all(|(row, _)| found.of_strangers.contains(&row.id)));
+    assert!(!found.of_strangers.contains(&found.messages[0].0.id));
 }
 
 /// What stands around a match is found with it, up to a long pause.

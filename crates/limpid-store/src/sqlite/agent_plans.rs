@@ -9,33 +9,53 @@ use super::row::{self, Read, Unreadable, get, word};
 use super::{SqliteStore, Tx};
 use crate::{AgentPlans, Listed, NewPlan, PlannedTask, StoreError};
 
-/// The tasks with what they need and the agent of their newest try.
-const SELECT: &str = "SELECT p.*, a.id AS agent, a.state AS agent_state,
+/// Plans that are older than the newest tasks. Plans whose tasks all have a stranger's label are counted separately, so they take the place
+/// of none of the owner's.
+macro_rules! passed {
+    () => {
+        "(WITH whole AS (
+        SELECT turn, call, max(id) AS newest_id, count(*) AS tasks, min(trust IN ('guest', 'outside')) AS by_strangers
+        FROM planned_task WHERE owner = :owner AND (:chat IS NULL OR chat = :chat) GROUP BY turn, call),
+      counted AS (
+        SELECT turn, call, sum(tasks) OVER (PARTITION BY by_strangers ORDER BY newest_id DESC) - tasks AS newer FROM whole)
+      SELECT turn, call FROM counted WHERE newer >= :newest)"
+    };
+}
+
+/// The tasks with what they need and the agent of their newest try. Whole plans: the newest, and each with a task that runs or is
+/// queued. A task that waits for others is always in such a plan.
+const SELECT: &str = concat!(
+    "SELECT p.*, a.id AS agent, a.state AS agent_state,
     (SELECT json_group_array(n.needs) FROM planned_need n WHERE n.task = p.id) AS needs
   FROM planned_task p
   LEFT JOIN agent a ON a.planned = p.id AND a.call = 'planned ' || p.id || ' ' || p.tries
   WHERE p.owner = :owner AND (:chat IS NULL OR p.chat = :chat) AND (:turn IS NULL OR (p.turn = :turn AND p.call = :call))
-    -- Whole plans: from the first task of the one in which the last of the newest tasks lies.
-    AND p.id >= coalesce((SELECT min(q.id) FROM planned_task q JOIN (
-      SELECT turn, call FROM planned_task WHERE owner = :owner AND (:chat IS NULL OR chat = :chat)
-      ORDER BY id DESC LIMIT 1 OFFSET :newest) oldest
-      ON q.owner = :owner AND q.turn = oldest.turn AND q.call = oldest.call), 0)
-  ORDER BY p.id";
+    AND (:turn IS NOT NULL OR (p.turn, p.call) NOT IN ",
+    passed!(),
+    " OR EXISTS (
+      SELECT 1 FROM planned_task q LEFT JOIN agent b ON b.planned = q.id AND b.call = 'planned ' || q.id || ' ' || q.tries
+      WHERE q.owner = p.owner AND q.turn = p.turn AND q.call = p.call AND q.tries > 0
+        AND iif(b.id IS NOT NULL, b.ended_ms IS NULL, q.refusal IS NULL AND NOT EXISTS (
+          SELECT 1 FROM planned_need n JOIN planned_task m ON m.id = n.needs
+          LEFT JOIN agent c ON c.planned = m.id AND c.call = 'planned ' || m.id || ' ' || m.tries
+          WHERE n.task = q.id AND c.state IS NOT 'done'))))
+  ORDER BY p.id"
+);
 
-/// So many of the newest planned tasks of a conversation are read, and the others of their plans.
+/// So many of the newest planned tasks of a conversation are read, and the others of their plans; and as many of strangers' plans.
 const NEWEST_OF_CHAT: i64 = 160;
 
 /// The same, of all conversations together.
 const NEWEST: i64 = 2000;
 
 /// Plans of a conversation of which nothing was ever started, and that are no longer read.
-const NEVER_STARTED: &str = "SELECT p.id FROM planned_task p WHERE p.owner = :owner AND p.chat = :chat
+const NEVER_STARTED: &str = concat!(
+    "SELECT p.id FROM planned_task p WHERE p.owner = :owner AND p.chat = :chat
   AND NOT EXISTS (SELECT 1 FROM planned_task q WHERE q.owner = p.owner AND q.turn = p.turn AND q.call = p.call
                   AND (q.tries > 0 OR EXISTS (SELECT 1 FROM agent a WHERE a.planned = q.id)))
-  AND p.id < coalesce((SELECT min(q.id) FROM planned_task q JOIN (
-      SELECT turn, call FROM planned_task WHERE owner = :owner AND chat = :chat
-      ORDER BY id DESC LIMIT 1 OFFSET :newest) oldest
-      ON q.owner = :owner AND q.turn = oldest.turn AND q.call = oldest.call), 0)";
+  AND (p.turn, p.call) IN ",
+    passed!()
+);
 
 /// The labels, the most trusted first, as migrations compare them.
 const LABELS: &str = "owner file guest outside";

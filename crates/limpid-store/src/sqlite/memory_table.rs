@@ -1,10 +1,10 @@
 //! The table of memories: one is found, written and taken away, together with its words in the index.
 
-use limpid_core::recall::index_words;
 use limpid_core::{Memory, MemoryId};
 use rusqlite::{OptionalExtension, named_params};
 
 use super::failure::{Failure, Outcome, is_taken};
+use super::memory_index::Indexed;
 use super::memory_row::memory;
 use super::row::{self, stored};
 use super::{Tx, memory_index};
@@ -60,7 +60,7 @@ pub(super) fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
 
 /// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
 pub(super) fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
-    let (before, words) = (memory_index::words(tx, memory.id)?, index_words(memory));
+    let (before, after) = (memory_index::indexed(tx, memory.id)?, Indexed::of(memory));
     tx.sql
         .prepare_cached(
             "INSERT INTO memory (id, owner, key, content, category, hits, score, pinned, trust, words, created_ms,
@@ -72,15 +72,15 @@ pub(super) fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
         .execute(named_params! {
             ":id": memory.id.0, ":owner": tx.owner, ":key": memory.key, ":content": memory.content,
             ":category": memory.category.as_str(), ":hits": memory.hits, ":score": memory.score,
-            ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(words.len()),
+            ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(after.words.len()),
             ":created": memory.created_ms, ":updated": memory.updated_ms,
         })?;
-    memory_index::replace(tx, memory.id, before, &words)
+    memory_index::replace(tx, memory.id, before, after)
 }
 
 /// Takes a memory and its words away.
 pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
-    let before = memory_index::words(tx, id)?;
+    let before = memory_index::indexed(tx, id)?;
     let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
     if removed == 1 { memory_index::remove(tx, id, before) } else { Ok(()) }
 }

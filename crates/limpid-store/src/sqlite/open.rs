@@ -72,6 +72,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0057_accepted_content_is_known_while_programs_run.sql"),
     include_str!("../../migrations/0058_programs_and_changes_of_instructions_exclude_each_other.sql"),
     include_str!("../../migrations/0059_keys_of_messages_belong_to_their_conversation.sql"),
+    include_str!("../../migrations/0060_what_is_known_of_strangers_memories.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -26,32 +26,26 @@ const MOST_COMMON: u32 = 4_000;
 
 /// Memories that hold a word of the query or are near its meaning, with what the ranker needs.
 ///
-/// Where rarer words are present, a large store looks only for these; the ranker still counts the common ones.
+/// Where rarer words are present, a large store looks only for these; the ranker still counts the common ones. The owner's memories
+/// are chosen as if no stranger's were there: these are counted and looked for apart, however many there are.
 pub(super) fn candidates(tx: &Tx<'_>, words: &[String], meaning: Option<&Meaning>, limit: u32) -> Outcome<Candidates> {
     let words: Vec<&String> = words.iter().filter(|word| word.contains(char::is_alphanumeric)).collect();
-    let mut corpus = corpus(tx)?;
-    for word in &words {
-        let holding = holding(tx, word)?;
-        corpus.holding.push(((*word).clone(), holding));
+    let (whole, theirs) = (corpus(tx, Counted::Every, &words)?, corpus(tx, Counted::Strangers, &words)?);
+    let corpus = without(&whole, &theirs);
+    let strangers = if theirs.documents > 0 { Strangers::all(tx)? } else { Strangers::default() };
+    let limit = limit as usize;
+    let mut ids = promising(tx, &selecting(&corpus), (Side::Owner, &strangers), limit)?;
+    if theirs.documents > 0 {
+        ids.extend(promising(tx, &selecting(&whole), (Side::Strangers, &strangers), limit)?);
     }
-    let rare = |count: u64| corpus.documents <= LARGE || count * RARE <= corpus.documents;
-    let held = || corpus.holding.iter().filter(|(_, count)| *count > 0);
-    let any_rare = held().any(|(_, count)| rare(*count));
-    let selecting = held().filter(|(_, count)| !any_rare || rare(*count));
-    let selecting = selecting.map(|(word, count)| Selecting { word, worth: corpus.worth(*count), most: MOST_RARE });
-    let mut selecting: Vec<_> = selecting.collect();
-    if !any_rare {
-        share_out(&mut selecting);
-    }
-    let mut ids = promising(tx, &selecting, limit as usize)?;
     let likenesses = match meaning {
         Some(meaning) => Likenesses::of_memories(tx, meaning)?,
         None => Likenesses::default(),
     };
-    ids.extend(likenesses.nearest());
+    ids.extend(likenesses.nearest(|id| strangers.have(id)));
     ids.sort_unstable();
     ids.dedup();
-    let mut found = Candidates { corpus, ..Candidates::default() };
+    let mut found = Candidates { corpus, whole, ..Candidates::default() };
     let mut statement = tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND id = ?")?;
     for id in ids {
         let listed = row::list(&mut statement, (tx.owner, id), "memory", "id", memory)?;
@@ -62,8 +56,31 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], meaning: Option<&Meaning
     Ok(found)
 }
 
-/// Memories, at most, whose labels are looked at.
-const LOOKED_AT: usize = 4000;
+/// Whose memories are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Owner,
+    Strangers,
+}
+
+/// The numbers of the memories that a stranger's text had stored, in their order.
+#[derive(Default)]
+struct Strangers(Vec<i64>);
+
+impl Strangers {
+    fn all(tx: &Tx<'_>) -> Outcome<Self> {
+        let mut statement = tx.sql.prepare_cached(
+            "SELECT id FROM memory INDEXED BY memory_of_strangers
+             WHERE owner = ? AND trust IN ('guest', 'outside') ORDER BY id",
+        )?;
+        let ids = statement.query_map([tx.owner], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(Self(ids))
+    }
+
+    fn have(&self, id: i64) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
+}
 
 /// A word that selects memories.
 struct Selecting<'a> {
@@ -73,32 +90,61 @@ struct Selecting<'a> {
     most: u32,
 }
 
+/// The words that select memories where so many hold them.
+fn selecting(corpus: &Corpus) -> Vec<Selecting<'_>> {
+    let rare = |count: u64| corpus.documents <= LARGE || count * RARE <= corpus.documents;
+    let held = || corpus.holding.iter().filter(|(_, count)| *count > 0);
+    let any_rare = held().any(|(_, count)| rare(*count));
+    let selecting = held().filter(|(_, count)| !any_rare || rare(*count));
+    let selecting = selecting.map(|(word, count)| Selecting { word, worth: corpus.worth(*count), most: MOST_RARE });
+    let mut selecting: Vec<_> = selecting.collect();
+    if !any_rare {
+        share_out(&mut selecting);
+    }
+    selecting
+}
+
 /// Shares out how many memories common words may select: what costs is each match, not each memory.
 fn share_out(words: &mut [Selecting<'_>]) {
     let each = MOST_COMMON / u32::try_from(words.len()).unwrap_or(MOST_COMMON).max(1);
     words.iter_mut().for_each(|word| word.most = each.max(1));
 }
 
-/// The memories whose words are worth most together, of equals the newest.
-fn promising(tx: &Tx<'_>, words: &[Selecting<'_>], limit: usize) -> Outcome<Vec<i64>> {
+/// The memories of one side whose words are worth most together, of equals the newest.
+fn promising(
+    tx: &Tx<'_>,
+    words: &[Selecting<'_>],
+    (side, strangers): (Side, &Strangers),
+    limit: usize,
+) -> Outcome<Vec<i64>> {
     // One index holds the words of all owners; a join for each match costs more than the search itself.
     let alone: bool = tx
         .sql
         .prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM memory_total WHERE owner <> ? AND memories > 0)")?
         .query_row([tx.owner], |row| row.get(0))?;
     let mut statement = tx.sql.prepare_cached(if alone {
-        "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :word AND :owner IS NOT NULL
-         ORDER BY rowid DESC LIMIT :most"
+        "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :word AND :owner IS NOT NULL ORDER BY rowid DESC"
     } else {
-        "SELECT memory.id FROM memory_fts JOIN memory ON memory.id = memory_fts.rowid
-         WHERE memory_fts MATCH :word AND memory.owner = :owner ORDER BY memory_fts.rowid DESC LIMIT :most"
+        "SELECT memory.id FROM memory_fts CROSS JOIN memory ON memory.id = memory_fts.rowid
+         WHERE memory_fts MATCH :word AND memory.owner = :owner ORDER BY memory_fts.rowid DESC"
     })?;
     let mut held: Vec<(i64, f64)> = Vec::new();
     for Selecting { word, worth, most } in words {
-        let params = named_params! { ":word": quoted(word), ":owner": tx.owner, ":most": most };
-        let mut rows = statement.query(params)?;
-        while let Some(row) = rows.next()? {
-            held.push((row.get(0)?, *worth));
+        let mut rows = statement.query(named_params! { ":word": quoted(word), ":owner": tx.owner })?;
+        let mut left = *most;
+        while left > 0
+            && let Some(row) = rows.next()?
+        {
+            let id = row.get(0)?;
+            let of = if strangers.have(id) { Side::Strangers } else { Side::Owner };
+            // A stranger's takes no room among the owner's. The other way round it does: else each word that is common among the
+            // owner's would be gone through to its end.
+            if of == Side::Owner || side == Side::Strangers {
+                left -= 1;
+            }
+            if of == side {
+                held.push((id, *worth));
+            }
         }
     }
     // A few runs that are in order already, which a stable sort only merges.
@@ -108,46 +154,52 @@ fn promising(tx: &Tx<'_>, words: &[Selecting<'_>], limit: usize) -> Outcome<Vec<
         first.1 += if same { next.1 } else { 0.0 };
         same
     });
-    if held.len() <= limit {
-        return Ok(held.into_iter().map(|(id, _)| id).collect());
+    if held.len() > limit {
+        held.select_nth_unstable_by(limit, |a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        held.truncate(limit);
     }
-    let best = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-    if held.len() > LOOKED_AT {
-        held.select_nth_unstable_by(LOOKED_AT, best);
-        held.truncate(LOOKED_AT);
-    }
-    held.sort_unstable_by(best);
-    // So many of each side: strangers' memories take no place of the owner's, however many say the same.
-    let mut is_foreign = tx.sql.prepare_cached("SELECT trust IN ('guest', 'outside') FROM memory WHERE id = ?")?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for (id, _) in held {
-        let is_foreign: Option<bool> = is_foreign.query_row([id], |row| row.get(0)).optional()?;
-        let side = if is_foreign.unwrap_or_default() { &mut theirs } else { &mut ours };
-        if side.len() < limit {
-            side.push(id);
-        }
-    }
-    Ok([ours, theirs].concat())
+    Ok(held.into_iter().map(|(id, _)| id).collect())
 }
 
-fn corpus(tx: &Tx<'_>) -> Outcome<Corpus> {
-    let total: Option<(i64, i64)> = tx
-        .sql
-        .prepare_cached("SELECT memories, words FROM memory_total WHERE owner = ?")?
-        .query_row([tx.owner], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let (documents, words) = total.unwrap_or_default();
-    Ok(Corpus { documents: documents.unsigned_abs(), words: words.unsigned_abs(), holding: Vec::new() })
+/// Which memories are counted.
+#[derive(Clone, Copy)]
+enum Counted {
+    Every,
+    Strangers,
 }
 
-/// How many memories hold a word.
-fn holding(tx: &Tx<'_>, word: &str) -> Outcome<u64> {
-    let count: Option<i64> = tx
-        .sql
-        .prepare_cached("SELECT memories FROM memory_word WHERE owner = ? AND word = ?")?
-        .query_row((tx.owner, word), |row| row.get(0))
-        .optional()?;
-    Ok(count.unwrap_or_default().unsigned_abs())
+/// How many memories there are, how long they are together, and how many hold each word.
+fn corpus(tx: &Tx<'_>, counted: Counted, words: &[&String]) -> Outcome<Corpus> {
+    let (total, word) = match counted {
+        Counted::Every => (
+            "SELECT memories, words FROM memory_total WHERE owner = ?",
+            "SELECT memories FROM memory_word WHERE owner = ? AND word = ?",
+        ),
+        Counted::Strangers => (
+            "SELECT memories, words FROM memory_total_of_strangers WHERE owner = ?",
+            "SELECT memories FROM memory_word_of_strangers WHERE owner = ? AND word = ?",
+        ),
+    };
+    let total: Option<(i64, i64)> =
+        tx.sql.prepare_cached(total)?.query_row([tx.owner], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (documents, length) = total.unwrap_or_default();
+    let mut corpus = Corpus { documents: documents.unsigned_abs(), words: length.unsigned_abs(), holding: Vec::new() };
+    let mut statement = tx.sql.prepare_cached(word)?;
+    for word in words {
+        let count: Option<i64> = statement.query_row((tx.owner, word), |row| row.get(0)).optional()?;
+        corpus.holding.push(((*word).clone(), count.unwrap_or_default().unsigned_abs()));
+    }
+    Ok(corpus)
+}
+
+/// What is left of a corpus without a part of it; both have the same words.
+fn without(whole: &Corpus, part: &Corpus) -> Corpus {
+    let pairs = whole.holding.iter().zip(&part.holding);
+    Corpus {
+        documents: whole.documents.saturating_sub(part.documents),
+        words: whole.words.saturating_sub(part.words),
+        holding: pairs.map(|((word, all), (_, some))| (word.clone(), all.saturating_sub(*some))).collect(),
+    }
 }
 
 /// A word as a string of the full-text query language, which ends at a NUL.

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use limpid_core::{ConversationId, Role};
+use limpid_core::{ConversationId, Role, Trust};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{SqliteOptions, SqliteStore};
 use crate::contract::sample::{begin, begun, calling, conversation, conversation_id, lease, memory, message, result};
-use crate::{Acquired, Conversations, Memories, StoreError, TurnWrite, Turns, Windows};
+use crate::{Acquired, Conversations, Memories, NewMemory, StoreError, TurnWrite, Turns, Windows};
 
 /// A folder and the place of a store in it.
 pub(super) fn folder() -> (TempDir, PathBuf) {
@@ -156,6 +156,33 @@ async fn words_that_were_stored_before_they_were_counted_are_counted() {
     )
     .unwrap();
     sql.execute_batch(include_str!("../../migrations/0017_memory_words.sql")).unwrap();
+    assert_eq!(counts(), counted);
+}
+
+// SEC-065 KOSHI-024
+#[tokio::test]
+async fn strangers_memories_that_were_stored_before_they_were_counted_apart_are_counted() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    for (key, trust) in [("a", Trust::Owner), ("b", Trust::Outside), ("c", Trust::Guest)] {
+        store.store_memory(NewMemory { trust, ..memory(Some(key), "tea tea", 1) }).await.unwrap();
+    }
+    let sql = raw(&path);
+    let counts = || -> Vec<String> {
+        let every = "SELECT owner || word || memories FROM memory_word_of_strangers
+                     UNION ALL SELECT owner || memories || ' ' || words FROM memory_total_of_strangers ORDER BY 1";
+        let mut statement = sql.prepare(every).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let counted = counts();
+    assert!(counted.contains(&"ownertea2".to_owned()), "{counted:?}");
+    sql.execute_batch(
+        "DROP TABLE memory_word_of_strangers; DROP TABLE memory_total_of_strangers; DROP INDEX memory_of_strangers;
+         DROP TRIGGER memory_of_a_stranger_adds; DROP TRIGGER memory_of_a_stranger_changes;
+         DROP TRIGGER memory_of_a_stranger_goes;",
+    )
+    .unwrap();
+    sql.execute_batch(include_str!("../../migrations/0060_what_is_known_of_strangers_memories.sql")).unwrap();
     assert_eq!(counts(), counted);
 }
 

@@ -13,7 +13,7 @@ use super::row;
 use super::{SqliteStore, Tx};
 use crate::{Missing, Seen, StoreError, TextOf, Unseen, VectorState, Vectors};
 
-/// Texts that a query's meaning finds at most; the ranker puts them among those that words find.
+/// Texts of each side that a query's meaning finds at most; the ranker puts them among those that words find.
 const NEAREST: usize = 100;
 
 /// What messages are found by their meaning: what person and agent said to each other.
@@ -94,14 +94,19 @@ impl Likenesses {
         Ok(Self(found))
     }
 
-    /// The texts that are most alike to the query; those that have nothing to do with it are left out.
-    pub(super) fn nearest(&self) -> Vec<i64> {
-        let mut near: Vec<(i64, f32)> = self.0.iter().copied().filter(|(_, likeness)| *likeness > 0.0).collect();
-        if near.len() > NEAREST {
-            near.select_nth_unstable_by(NEAREST, |a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-            near.truncate(NEAREST);
-        }
-        near.into_iter().map(|(id, _)| id).collect()
+    /// The texts that are most alike to the query, so many of the owner's and so many of strangers'; those that have nothing to do
+    /// with it are left out.
+    pub(super) fn nearest(&self, is_strangers: impl Fn(i64) -> bool) -> Vec<i64> {
+        let near = self.0.iter().copied().filter(|(_, likeness)| *likeness > 0.0);
+        let (theirs, ours): (Vec<_>, Vec<_>) = near.partition(|(id, _)| is_strangers(*id));
+        let few = |mut near: Vec<(i64, f32)>| {
+            if near.len() > NEAREST {
+                near.select_nth_unstable_by(NEAREST, |a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+                near.truncate(NEAREST);
+            }
+            near
+        };
+        few(ours).into_iter().chain(few(theirs)).map(|(id, _)| id).collect()
     }
 
     /// How alike these texts are to the query; those without an embedding are left out.

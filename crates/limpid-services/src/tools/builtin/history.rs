@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_core::inbox::preview;
 use limpid_core::policy::Effect;
-use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
+use limpid_core::recall::{Passage, Place, plain_words, query_words, rank_passages, text_words};
 use limpid_core::{ConversationId, Labelled, MessageId, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{FoundMessages, Store, StoredMessage};
 use schemars::JsonSchema;
@@ -15,10 +15,13 @@ use serde_json::{Map, Value};
 use crate::memory::SemanticIndex;
 use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
-/// Messages that a search returns.
+/// Messages of the owner's that a search returns.
 const FOUND: usize = 8;
 
-/// Messages that hold a word and are ranked, with those around them.
+/// Messages of strangers' that it returns beside them, and more only where the owner's leave room. They take none of the owner's places.
+const OF_STRANGERS: usize = 3;
+
+/// Messages of each side that hold a word and are ranked, with those around them.
 const CANDIDATES: u32 = 400;
 
 /// Characters of a message that a search shows.
@@ -97,7 +100,7 @@ impl Tool for SearchHistory {
         let found = self.store.search_messages(&context.conversation, &words, meaning.as_ref(), CANDIDATES).await;
         let mut found = found.map_err(trouble)?;
         found.messages.retain(|(row, _)| row.turn != context.turn);
-        let mut rows = best(found, context.now_ms());
+        let mut rows = best(&found, context.now_ms());
         if rows.is_empty() {
             return Ok(
                 sentence!("no earlier message holds any of: {}", context.words(plain_words(&query).join(", "))).into()
@@ -164,21 +167,27 @@ impl Tool for ReadHistory {
     }
 }
 
-/// The messages that answer best, ranked as memories are.
-fn best(found: FoundMessages, now_ms: i64) -> Vec<StoredMessage> {
-    let FoundMessages { messages, likeness, corpus, .. } = found;
-    let passage = |(row, place): (StoredMessage, _)| Passage {
-        words: text_words(said(&row)),
-        likeness: likeness.get(&row.id).copied().unwrap_or_default(),
-        place: Some(place),
+/// The messages that answer best, ranked as memories are: the owner's as if no stranger's stood among them.
+fn best(found: &FoundMessages, now_ms: i64) -> Vec<StoredMessage> {
+    let is_strangers = |row: &StoredMessage| found.of_strangers.contains(&row.id);
+    let passage = |(row, place): &(StoredMessage, Place)| Passage {
+        words: text_words(said(row)),
+        likeness: found.likeness.get(&row.id).copied().unwrap_or_default(),
+        place: Some(*place),
         said_ms: Some(row.at_ms),
         touched_ms: row.at_ms,
         order: row.id.0,
-        ..Passage::new(row)
+        ..Passage::new(row.clone())
     };
-    let passages = messages.into_iter().map(passage).collect();
-    let ranked = rank_passages(&corpus, passages, now_ms);
-    ranked.into_iter().take(FOUND).map(|ranked| ranked.item).collect()
+    let all: Vec<Passage<StoredMessage>> = found.messages.iter().map(passage).collect();
+    let ours: Vec<_> = all.iter().filter(|passage| !is_strangers(&passage.item)).cloned().collect();
+    let ours = rank_passages(&found.corpus, ours, now_ms).into_iter().map(|ranked| ranked.item);
+    let mut best: Vec<StoredMessage> = ours.take(FOUND).collect();
+    let room = OF_STRANGERS.max(FOUND - best.len());
+    // What answers a line of the owner's is found by that line's words.
+    let theirs = rank_passages(&found.whole, all, now_ms).into_iter().map(|ranked| ranked.item);
+    best.extend(theirs.filter(is_strangers).take(room));
+    best
 }
 
 /// What a message says, without what the prompt put behind it.
@@ -210,7 +219,7 @@ async fn listed(
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::recall::{Corpus, Place};
+    use limpid_core::recall::Corpus;
     use limpid_core::{Message, TurnId};
 
     use super::*;
@@ -230,8 +239,43 @@ mod tests {
         let holding = |word: &str, count| (query_words(word).remove(0), count);
         let corpus = Corpus { documents: 22, words: 200, holding: vec![holding("summer", 21), holding("holidays", 1)] };
         let messages = first.into_iter().chain(others).enumerate().map(said).collect();
-        let found = best(FoundMessages { messages, corpus, ..FoundMessages::default() }, 0);
+        let found = best(&FoundMessages { messages, corpus, ..FoundMessages::default() }, 0);
         assert_eq!(found.len(), FOUND);
         assert_eq!([found[0].id, found[1].id], [MessageId(0), MessageId(1)]);
+    }
+
+    // SEC-065 LES-070
+    #[test]
+    fn strangers_messages_take_no_place_of_the_owners() {
+        let row = |id: i64, text: &str, trust| {
+            let message = Message::new(Role::User, text, trust);
+            let (turn, id) = (TurnId::new("t"), MessageId(id));
+            let place = Place { session: 0, position: id.0 };
+            (StoredMessage { id, turn, message, typed: None, request: None, at_ms: 0 }, place)
+        };
+        let corpus = |documents: i64| {
+            let documents = documents.unsigned_abs();
+            let holding = query_words("door code").into_iter().map(|word| (word, documents)).collect();
+            Corpus { documents, words: documents * 7, holding }
+        };
+        let found = |ours: i64, theirs: i64| {
+            let own = (0..ours).map(|id| row(id, "The door has a code and a handle.", Trust::Owner));
+            let others = (ours..ours + theirs).map(|id| row(id, "door code door code", Trust::Outside));
+            let found = FoundMessages {
+                messages: own.chain(others).collect(),
+                of_strangers: (ours..ours + theirs).map(MessageId).collect(),
+                corpus: corpus(ours),
+                whole: corpus(ours + theirs),
+                ..FoundMessages::default()
+            };
+            let (theirs, ours): (Vec<_>, Vec<_>) =
+                best(&found, 0).into_iter().map(|row| row.id).partition(|id| found.of_strangers.contains(id));
+            (ours, theirs.len())
+        };
+        let alone = found(10, 0).0;
+        assert_eq!(alone.len(), FOUND);
+        assert_eq!(found(10, 30), (alone, OF_STRANGERS), "the very same as without them");
+        assert_eq!(found(2, 30), (vec![MessageId(1), MessageId(0)], FOUND - 2));
+        assert_eq!(found(0, 30).1, FOUND);
     }
 }
