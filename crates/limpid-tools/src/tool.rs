@@ -130,6 +130,12 @@ pub trait Tool: Send + Sync {
         Concerned::NotSaid
     }
 
+    /// Whether a call that hands work on would use up something of the owner's that its arguments name by a number, such as a task that
+    /// they planned. It is looked up after a stranger's text, and such a call is then judged as a change of what they have.
+    async fn changes_owned(&self, _arguments: &Value, _conversation: Option<&ConversationId>) -> bool {
+        false
+    }
+
     /// The program that a call would start: an approval is bound to its bytes, to those of the files that its words name, and
     /// to the folder that it starts in with all that is in it.
     fn starts(&self, _arguments: &Value) -> Option<Started> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use limpid_config::regular_file;
 use rustix::mount::mount_bind_recursive;
 
-use super::mounts::{Missing, SYSTEM, made, new, place, seal};
+use super::mounts::{Missing, SYSTEM, made, new, place, put_over, seal};
 use crate::exec::confinement::Confinement;
 
 /// Where the copies of programs are. Nobody outside of the namespaces can change what lies where in it.
@@ -51,26 +51,19 @@ impl<'a> Frozen<'a> {
     /// Puts the copies into a root that is put together.
     pub(super) fn put(&self) -> io::Result<()> {
         for Copied { path, copy, kind } in &self.0 {
-            let (target, found) = match kind {
-                Kind::Apart(at) => {
-                    let target = new(&copy_of(path, *at));
-                    let found = made(&target, Missing::File)?;
-                    (target, found)
-                }
-                Kind::Covered => {
-                    let target = new(path);
-                    let found = place(&target).map_err(|_| changed(path))?;
-                    (target, found)
-                }
+            let found = match kind {
+                Kind::Apart(at) => made(&new(&copy_of(path, *at)), Missing::File)?,
+                Kind::Covered => place(&new(path)).map_err(|_| changed(path))?,
                 Kind::Compared | Kind::Unseen => continue,
             };
             let found = File::from(found);
             if !found.metadata()?.is_file() {
                 return Err(changed(path));
             }
-            let [copy, over] = [copy, &found].map(|file| format!("/proc/self/fd/{}", file.as_raw_fd()));
-            mount_bind_recursive(copy, over)?;
-            seal(&target, false, false)?;
+            put_over(&found.into(), |stage| {
+                mount_bind_recursive(format!("/proc/self/fd/{}", copy.as_raw_fd()), stage)?;
+                seal(stage, false, false)
+            })?;
         }
         Ok(())
     }

@@ -8,9 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use limpid_config::{MAX_FILE, regular_file};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, mkdirat, openat, openat2, statvfs, symlinkat};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, mkdirat, openat, openat2, statvfs, symlinkat,
+};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, mount_remount};
+use rustix::mount::{MountFlags, mount_move, mount_remount};
 
 use crate::exec::confinement::Place;
 
@@ -20,6 +22,12 @@ pub(super) const NEW: &str = "/tmp";
 /// Folders of the system. Where one is a link, it is one in the new root too.
 pub(in crate::exec) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
+
+/// Where mounts of folders are made ready.
+const STAGE: &str = "/.stage";
+
+/// The same of files.
+const STAGE_OF_FILES: &str = "/.stage-of-files";
 
 /// The very file or folder at a path of the new root: no link that is put in the way meanwhile leads elsewhere.
 pub(super) fn place(target: &Path) -> io::Result<OwnedFd> {
@@ -111,8 +119,12 @@ fn unescaped(text: &str) -> PathBuf {
 /// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
 /// kernel lets nobody take them away here.
 pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
-    let place = place(target)?;
-    let before = statvfs(through(&place))?.f_flag;
+    seal_opened(&place(target)?, write, device)
+}
+
+/// The same of the mount whose top is open.
+pub(super) fn seal_opened(place: &OwnedFd, write: bool, device: bool) -> io::Result<()> {
+    let before = statvfs(through(place))?.f_flag;
     let kept = [
         (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
         (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
@@ -129,12 +141,38 @@ pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
     if !write {
         flags |= MountFlags::RDONLY;
     }
-    Ok(mount_remount(through(&place), flags, "")?)
+    Ok(mount_remount(through(place), flags, "")?)
 }
 
 /// Lets nobody list a folder, now that what lies in it is in place.
-pub(super) fn close(target: &Path) -> io::Result<()> {
-    fs::set_permissions(through(&place(target)?), fs::Permissions::from_mode(0o111))
+pub(super) fn close(folder: &OwnedFd) -> io::Result<()> {
+    fs::set_permissions(through(folder), fs::Permissions::from_mode(0o111))
+}
+
+/// Makes a mount ready where no other program reaches it, and puts it over what is open. In a folder that other programs write it could be moved
+/// before it is ready, and what is then looked for at its path is another one. Gives the top of the mount, open.
+pub(super) fn put_over(over: &OwnedFd, ready: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<OwnedFd> {
+    let (stage, missing) = if is_folder(over)? { (STAGE, Missing::Folder) } else { (STAGE_OF_FILES, Missing::File) };
+    let stage = new(Path::new(stage));
+    made(&stage, missing)?;
+    ready(&stage)?;
+    let mounted = place(&stage)?;
+    mount_move(&stage, through(over))?;
+    Ok(mounted)
+}
+
+/// Takes away where mounts were made ready, so that no program sees it.
+pub(super) fn clear_stage() -> io::Result<()> {
+    let gone = [fs::remove_dir(new(Path::new(STAGE))), fs::remove_file(new(Path::new(STAGE_OF_FILES)))];
+    gone.into_iter().try_for_each(|gone| match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    })
+}
+
+/// Whether what is open is a folder.
+pub(super) fn is_folder(opened: &OwnedFd) -> io::Result<bool> {
+    Ok(FileType::from_raw_mode(rustix::fs::fstat(opened)?.st_mode) == FileType::Directory)
 }
 
 /// Where a path of the program is while the new root is put together.

@@ -3,7 +3,7 @@
 
 mod parts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ use rustix::process::{chdir, pivot_root};
 
 use self::parts::{Part, parts, put};
 use super::frozen::Frozen;
-use super::mounts::{NEW, SYSTEM, close, link, new, seal};
+use super::mounts::{NEW, SYSTEM, clear_stage, close, link, new, seal_opened};
 use crate::exec::confinement::Confinement;
 
 /// The one file system that a program may fill, of a limited size.
@@ -49,19 +49,19 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     let is_passed =
         |(path, part): (&PathBuf, &Part)| matches!(part, Part::Closed { passed: true, .. }).then(|| path.clone());
     let passed: BTreeSet<PathBuf> = parts.iter().filter_map(is_passed).collect();
+    let mut covers = BTreeMap::new();
     for (path, part) in parts {
-        put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
+        let cover = put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
+        covers.extend(cover.map(|cover| (path, cover)));
     }
     frozen.put().map_err(|error| failed(&error.to_string()))?;
     aliases(confinement);
-    let is_covered = |hidden: &&PathBuf| confinement.write.iter().any(|place| place.at == **hidden);
-    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
-    for hidden in hidden().filter(|hidden| !is_covered(hidden)) {
-        if passed.contains(hidden) {
-            close(&new(hidden)).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
-        }
-        seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
+    for (path, cover) in &covers {
+        let closed = if passed.contains(path) { close(cover) } else { Ok(()) };
+        let sealed = closed.and_then(|()| seal_opened(cover, false, false));
+        sealed.map_err(|error| failed(&format!("{}: {error}", path.display())))?;
     }
+    clear_stage().map_err(|error| failed(&error.to_string()))?;
     enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
     frozen.check().map_err(|error| failed(&error.to_string()))
 }

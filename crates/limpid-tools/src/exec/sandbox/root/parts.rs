@@ -8,11 +8,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MountFlags, mount, mount_bind_recursive};
 
 use crate::exec::confinement::{Confinement, Place};
-use crate::exec::sandbox::mounts::{Missing, SYSTEM, below, is_it, link, made, new, not_granted, open, seal, through};
+use crate::exec::sandbox::mounts::{
+    Missing, SYSTEM, below, is_folder, is_it, link, made, new, not_granted, open, put_over, seal, through,
+};
 use crate::exec::sandbox::restrict::DEVICES;
 
 /// What is put somewhere in the new root.
@@ -125,39 +127,39 @@ fn is_written(parts: &BTreeMap<PathBuf, Part>, folder: &Path) -> bool {
     matches!(innermost, Some(Part::Bound { write: true, .. }))
 }
 
-/// Puts a part in its place.
-pub(super) fn put(path: &Path, part: Part) -> io::Result<()> {
+/// Puts a part in its place. Of what covers something, the top of its mount, open.
+pub(super) fn put(path: &Path, part: Part) -> io::Result<Option<OwnedFd>> {
     let target = new(path);
     match part {
-        Part::Link(to) => link(&target, &to),
+        Part::Link(to) => link(&target, &to).map(|()| None),
         // Closed once everything is in place: folders of the view may lie in it.
-        Part::Closed { passed: false, of } => cover(&target, c"mode=000,size=64k,nr_inodes=4k", of.as_ref()),
-        Part::Closed { passed: true, of } => cover(&target, c"mode=755,size=64k,nr_inodes=4k", of.as_ref()),
-        Part::Empty => cover(&target, c"mode=755,size=64k,nr_inodes=4k", None),
+        Part::Closed { passed: false, of } => cover(&target, c"mode=000,size=64k,nr_inodes=4k", of.as_ref()).map(Some),
+        Part::Closed { passed: true, of } => cover(&target, c"mode=755,size=64k,nr_inodes=4k", of.as_ref()).map(Some),
+        Part::Empty => cover(&target, c"mode=755,size=64k,nr_inodes=4k", None).map(Some),
         Part::Bound { source, write } => {
             let missing = if is_folder(&source)? { Missing::Folder } else { Missing::File };
-            // Within a folder of the owner's the place is there already.
-            mount_bind_recursive(through(&source), through(&made(&target, missing)?))?;
             let device = path.starts_with("/dev");
-            below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
+            // Within a folder of the owner's the place is there already.
+            put_over(&made(&target, missing)?, |stage| {
+                mount_bind_recursive(through(&source), stage)?;
+                below(stage)?.iter().try_for_each(|mounted| seal(mounted, write, device))
+            })?;
+            Ok(None)
         }
     }
 }
 
 /// Puts an empty folder over what is at a path, and over a file one that is empty. `of` is what must be there.
-fn cover(target: &Path, options: &CStr, of: Option<&Place>) -> io::Result<()> {
-    let place = made(target, Missing::Folder)?;
+fn cover(target: &Path, options: &CStr, of: Option<&Place>) -> io::Result<OwnedFd> {
+    let over = made(target, Missing::Folder)?;
     if let Some(of) = of
-        && !is_it(of, &place)?
+        && !is_it(of, &over)?
     {
         return Err(not_granted(of));
     }
-    if !is_folder(&place)? {
-        return Ok(mount_bind_recursive("/dev/null", through(&place))?);
-    }
-    Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
-}
-
-fn is_folder(opened: &OwnedFd) -> io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(opened)?.st_mode) == FileType::Directory)
+    let is_folder = is_folder(&over)?;
+    put_over(&over, |stage| match is_folder {
+        true => Ok(mount("tmpfs", stage, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?),
+        false => Ok(mount_bind_recursive("/dev/null", stage)?),
+    })
 }
