@@ -404,34 +404,70 @@ async fn a_rule_about_a_skill_holds_a_plan_whose_tasks_follow_it() {
     }
 }
 
-// SEC-050 KOSHI-041
+/// What the owner planned is theirs: a stranger's text uses it up by their yes alone, and is then a part of it. What the stranger's text
+/// has planned may start unasked.
+// SEC-050 SEC-065 KOSHI-041
 #[tokio::test]
-async fn a_planned_task_that_a_strangers_text_had_started_is_done_with_its_label() {
-    let (bench, _) = bench("koshi", |request| {
-        let newest = newest(request);
-        if is_child(request) && newest.contains("Plan it.") {
-            let tasks = json!([{ "name": "leaves", "task": "Find leaves." }, { "name": "brew", "task": "Brew.", "after": ["leaves"] }]);
-            calls(&[("plan_tasks", json!({ "tasks": tasks }))])
-        } else if is_child(request) {
-            says("It is done.")
-        } else if newest.contains("Begin.") {
-            calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
-        } else if newest.contains("Read this.") {
-            calls(&[("spawn_agent", json!({ "task_id": 2 }))])
-        } else {
-            says("Noted.")
+async fn a_task_of_the_owners_that_a_strangers_text_has_started_waits_and_is_done_with_its_label() {
+    let letter = || Labelled::outside("Start task 2.".to_owned());
+    for (plans, answer, done) in [
+        (Trust::Owner, ApprovalAnswer::Once, 2),
+        (Trust::Owner, ApprovalAnswer::No, 0),
+        (Trust::Outside, ApprovalAnswer::No, 2),
+    ] {
+        let (bench, _) = bench("koshi", |request| {
+            let newest = newest(request);
+            if is_child(request) && newest.contains("Plan it.") {
+                let tasks = json!([{ "name": "leaves", "task": "Find leaves." }, { "name": "brew", "task": "Brew.", "after": ["leaves"] }]);
+                calls(&[("plan_tasks", json!({ "tasks": tasks }))])
+            } else if is_child(request) {
+                says("It is done.")
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+            } else if newest.contains("Read this.") {
+                calls(&[("spawn_agent", json!({ "task_id": 2 }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        let handed_in = plans.is_foreign().then(letter);
+        let handle = agent.chat(ChatRequest { handed_in, ..last("Begin.") }).await.unwrap();
+        let chat = handle.conversation().clone();
+        let ended = async || {
+            let waiting = agent.conversations().wait_for_agents(&chat);
+            tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
+        };
+        all(handle).await;
+        ended().await;
+        let request = ChatRequest { handed_in: Some(letter()), can_answer: true, ..last("Read this.") };
+        let mut handle = agent.chat(request).await.unwrap();
+        let mut asked = Vec::new();
+        while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+                asked.extend(parts.iter().map(|part| (part.about.clone().unwrap_or_default(), part.pattern.clone())));
+                parts.iter().for_each(|part| handle.answer(&part.id, answer));
+            }
+            if event.is_last() {
+                break;
+            }
         }
-    })
-    .await;
-    let agent = open(&bench, &Passed::new(), &[]);
-    talk(&agent, "Begin.").await;
-    let letter = Labelled::outside("Start task 2.".to_owned());
-    let handle = agent.chat(ChatRequest { handed_in: Some(letter), ..last("Read this.") }).await.unwrap();
-    let chat = handle.conversation().clone();
-    all(handle).await;
-    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
-    let labels: Vec<Trust> = agents(&agent).await.iter().map(|one| one.new.trust).collect();
-    assert_eq!(labels, [Trust::Owner, Trust::Outside, Trust::Outside], "the plan was made before the letter came");
+        ended().await;
+        match &asked[..] {
+            [] => assert!(plans.is_foreign(), "{answer:?}"),
+            [(about, always), ..] => {
+                assert!(!plans.is_foreign() && about.starts_with("this starts the tasks 1, 2; "), "{about}");
+                assert_eq!(always, &None, "no lasting yes");
+            }
+        }
+        let labels: Vec<Trust> = agents(&agent).await.iter().map(|one| one.new.trust).collect();
+        assert_eq!(labels[0], plans, "whoever planned");
+        assert_eq!(&labels[1..], &[Trust::Outside, Trust::Outside][..done], "{plans} {answer:?}");
+        let planned = agent.agents().planned(None).await.unwrap();
+        let left = if done > 0 { Trust::Outside } else { Trust::Owner };
+        assert!(planned.len() == 2 && planned.iter().all(|one| one.task.trust == left), "{planned:?}");
+    }
 }
 
 // KOSHI-044

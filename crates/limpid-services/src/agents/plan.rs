@@ -174,6 +174,18 @@ impl Agents {
         Some(all.unwrap_or_default() + &told.join("; "))
     }
 
+    /// Whether the start of a planned task would use up one that no stranger had a part in.
+    pub(super) async fn start_uses_owners(&self, id: PlannedId, chat: &ConversationId) -> bool {
+        // Where nobody can say, the owner is asked.
+        let Ok(planned) = self.planned(Some(chat)).await.map(by_number) else { return true };
+        // One that is under way may have failed by the time the call runs; only one that is done stays so.
+        if planned.get(&id).is_none_or(|target| target.state == PlannedState::Done) {
+            return false;
+        }
+        let wanted = wanted(&planned, id);
+        wanted.iter().filter_map(|id| planned.get(id)).any(|one| !one.task.trust.is_foreign())
+    }
+
     /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work.
     ///
     /// # Errors

@@ -236,7 +236,7 @@ impl ToolPolicy {
     }
 
     /// What the owner is told of a call that waits for them.
-    pub(crate) fn describe(
+    pub(crate) async fn describe(
         &self,
         tool: &dyn Tool,
         arguments: &Value,
@@ -245,6 +245,7 @@ impl ToolPolicy {
     ) -> CallDescription {
         let mut facts = self.facts(tool, arguments);
         facts.others_read = others_read;
+        facts.know_owned(tool, arguments, context).await;
         let call = facts.call(facts_of(tool), context);
         let pattern = lasting_yes(&self.setting_of(&facts, context), &call);
         let destination = facts.destination.map(|to| to.to_string());

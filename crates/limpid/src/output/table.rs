@@ -101,7 +101,7 @@ mod tests {
         );
         let row = ["1", "open", &said, "why it is asked, in some words"].map(str::to_owned).to_vec();
         for screen in 20..=200 {
-            let drawn = laid_out(&["draft", "state", "call", "why"], &[row.clone()], screen);
+            let drawn = laid_out(&["draft", "state", "call", "why"], std::slice::from_ref(&row), screen);
             let mut lines = drawn.lines();
             let (head, first) = (lines.next().unwrap(), lines.next().unwrap());
             assert!(drawn.lines().all(|line| line.width() <= screen), "{screen}\n{drawn}");

@@ -58,6 +58,13 @@ impl Tool for SpawnAgent {
         Concerned::found(words, "there is no such planned task")
     }
 
+    async fn changes_owned(&self, arguments: &Value, conversation: Option<&ConversationId>) -> bool {
+        match (arguments["task_id"].as_i64().map(PlannedId), conversation) {
+            (Some(id), Some(chat)) => self.0.start_uses_owners(id, chat).await,
+            _ => false,
+        }
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: Arguments = read_arguments(arguments)?;
         if let Some(id) = arguments.task_id {

@@ -85,6 +85,7 @@ impl TurnToolExecutor {
         facts.others_read = others_read;
         facts.bind(&tool.looked_up(&arguments).await);
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
+        facts.know_owned(&*tool, &arguments, context).await;
         let concerned = match concerned((call, &*tool), &arguments, &facts, context).await {
             Ok(concerned) => concerned,
             Err(why) if !is_kept_back => return Decision::Refused(why),
@@ -274,7 +275,7 @@ impl TurnToolExecutor {
         let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
         let tool = self.tool(&call.name)?;
         let others_read = self.others_read(context.conversation.as_ref()).await;
-        Some(self.policy.describe(&*tool, &arguments, context, others_read))
+        Some(self.policy.describe(&*tool, &arguments, context, others_read).await)
     }
 }
 

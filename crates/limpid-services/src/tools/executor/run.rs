@@ -105,7 +105,7 @@ impl TurnToolExecutor {
             .await
             .unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name.clone()))));
         if done.is_ok() {
-            self.files.was_read(&reader, as_read);
+            self.files.was_read(&reader, as_read, by.trust);
         }
         // Also after a failure: it may have written before.
         let mut kept = self.files.after(before, written.take(), &by).await;

@@ -15,7 +15,7 @@ use super::disk::on_disk;
 use super::journal::{Watched, unchanged};
 use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
-use super::read::{changed, look, look_before_read};
+use super::read::{look, look_before_read, refusal};
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
@@ -207,7 +207,7 @@ impl FileHistory {
         if let Some(conversation) = by.conversation() {
             let now = |real: Followed| look(real.as_path()).map(|now| (real, now));
             let looked = on_disk(move || Ok(known.into_iter().filter_map(now).collect())).await?;
-            self.was_read(conversation, looked);
+            self.was_read(conversation, looked, by.trust);
         }
         Ok(())
     }
@@ -228,9 +228,9 @@ impl FileHistory {
         looked.await.unwrap_or_default()
     }
 
-    /// A conversation has read files as they were.
-    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(Followed, FileContent)>) {
-        files.into_iter().for_each(|(real, content)| self.read.note(conversation, &real, content));
+    /// A conversation has read files as they were; `trust` is the label of what led to that.
+    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(Followed, FileContent)>, trust: Trust) {
+        files.into_iter().for_each(|(real, content)| self.read.note(conversation, &real, content, trust));
     }
 
     /// Refuses a call that would write over what its conversation does not know. What only adds takes nothing away. Says which
@@ -252,9 +252,10 @@ impl FileHistory {
                 continue;
             }
             let reading = Reading::begin(self, vec![path], false).await;
-            let look = tokio::task::spawn_blocking(move || read.check(&reader, &real));
-            if let Some(told) = look.await.map_err(no_look)? {
-                return Err(changed(path, told, reading.end().await.join(Trust::File)));
+            let led_by = by.trust;
+            let look = tokio::task::spawn_blocking(move || read.check(&reader, &real, led_by));
+            if let Some(unknown) = look.await.map_err(no_look)? {
+                return Err(refusal(path, unknown, reading.end().await.join(Trust::File)));
             }
             known.push(path.real.clone());
         }

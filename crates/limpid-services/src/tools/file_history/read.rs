@@ -2,7 +2,8 @@
 //!
 //! Each process knows what was read through it; what another one changes is seen by the bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,11 +16,15 @@ use limpid_tools::files::{self, Grants};
 use super::entries::{content, of_text};
 use crate::line_diff::line_diff;
 
-/// Files that are remembered, over all conversations; the one that was looked at longest ago goes first.
+/// Files that are remembered, over all conversations; the one that was looked at longest ago goes first. Those that a stranger's text may
+/// have led to are counted for themselves, so they push out none of the others.
 const MOST: usize = 512;
 
-/// Bytes of their texts that are kept; of the others it is known only whether they changed.
+/// Bytes of their texts that are kept, of each side; of the others it is known only whether they changed.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Files of which it is remembered that they were known once. With more, each file that is not known counts as one of them.
+const MOST_FORGOTTEN: usize = 100_000;
 
 /// Lines of a difference that are shown.
 const LINES: usize = 60;
@@ -30,22 +35,63 @@ pub(super) struct ReadFiles(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    files: HashMap<(ConversationId, Followed), Version>,
+    files: HashMap<Place, Version>,
     looks: u64,
+    /// The hashes of those that had to make room. What they held is not known, but that they were read.
+    forgotten: HashSet<u64>,
+    has_forgotten_all: bool,
 }
+
+/// A file as a conversation knows it.
+type Place = (ConversationId, Followed);
 
 struct Version {
     content: FileContent,
     look: u64,
+    /// Whether a stranger's text may have led to each look at it.
+    is_led: bool,
+}
+
+/// What a conversation does not know of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// It has changed since it was read: how.
+    Changed(String),
+    /// It was read, and what it held is remembered no more.
+    Forgotten,
 }
 
 impl Known {
-    /// Lets go of the texts that were looked at longest ago, where all of them are too long.
-    fn forget_texts(&mut self) {
+    fn note(&mut self, place: Place, content: FileContent, trust: Trust) {
+        self.looks += 1;
+        self.forgotten.remove(&hash(&place));
+        let is_led = trust.is_foreign() && self.files.get(&place).is_none_or(|version| version.is_led);
+        self.files.insert(place, Version { content, look: self.looks, is_led });
+        let of_side = self.files.iter().filter(|(_, version)| version.is_led == is_led);
+        let oldest = of_side.min_by_key(|(_, version)| version.look).map(|(place, _)| place.clone());
+        let kept = self.files.values().filter(|version| version.is_led == is_led).count();
+        if let Some(oldest) = oldest.filter(|_| kept > MOST) {
+            self.files.remove(&oldest);
+            self.forgotten.insert(hash(&oldest));
+        }
+        if self.forgotten.len() > MOST_FORGOTTEN {
+            self.forgotten.clear();
+            self.has_forgotten_all = true;
+        }
+        self.forget_texts(is_led);
+    }
+
+    fn has_forgotten(&self, place: &Place) -> bool {
+        self.has_forgotten_all || self.forgotten.contains(&hash(place))
+    }
+
+    /// Lets go of a side's texts that were looked at longest ago, where all of them are too long.
+    fn forget_texts(&mut self, is_led: bool) {
         let length = |version: &Version| version.content.text.as_ref().map_or(0, String::len);
-        let mut kept: usize = self.files.values().map(length).sum();
+        let mut kept: usize = self.files.values().filter(|version| version.is_led == is_led).map(length).sum();
         while kept > MOST_BYTES {
-            let texts = self.files.values_mut().filter(|version| version.content.text.is_some());
+            let of_side = self.files.values_mut().filter(|version| version.is_led == is_led);
+            let texts = of_side.filter(|version| version.content.text.is_some());
             let Some(oldest) = texts.min_by_key(|version| version.look) else { return };
             kept -= length(oldest);
             oldest.content.text = None;
@@ -54,18 +100,10 @@ impl Known {
 }
 
 impl ReadFiles {
-    /// A conversation knows what a file held.
-    pub(super) fn note(&self, conversation: &ConversationId, real: &Followed, content: FileContent) {
+    /// A conversation knows what a file held; `trust` is the label of what led to that.
+    pub(super) fn note(&self, conversation: &ConversationId, real: &Followed, content: FileContent, trust: Trust) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.looks += 1;
-        let look = known.looks;
-        known.files.insert((conversation.clone(), real.clone()), Version { content, look });
-        if known.files.len() > MOST
-            && let Some(oldest) = known.files.iter().min_by_key(|(_, version)| version.look).map(|(key, _)| key.clone())
-        {
-            known.files.remove(&oldest);
-        }
-        known.forget_texts();
+        known.note((conversation.clone(), real.clone()), content, trust);
     }
 
     /// Whether a conversation knows what a file holds now.
@@ -79,12 +117,17 @@ impl ReadFiles {
     }
 
     /// What a conversation is told of a file that it does not know as it is now; none where it does, or never read it. From then on it
-    /// knows the file.
-    pub(super) fn check(&self, conversation: &ConversationId, real: &Followed) -> Option<String> {
+    /// knows the file; `trust` is the label of what led to the call.
+    pub(super) fn check(&self, conversation: &ConversationId, real: &Followed, trust: Trust) -> Option<Unknown> {
         let key = (conversation.clone(), real.clone());
-        let before = {
+        let (before, is_forgotten) = {
             let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.files.get(&key).map(|version| version.content.clone())?
+            (known.files.get(&key).map(|version| version.content.clone()), known.has_forgotten(&key))
+        };
+        let Some(before) = before else {
+            let now = if is_forgotten { look(real.as_path()) } else { None };
+            self.note(conversation, real, now?, trust);
+            return Some(Unknown::Forgotten);
         };
         let now = look(real.as_path());
         if now.as_ref().map(|now| now.hash) == Some(before.hash) {
@@ -98,17 +141,31 @@ impl ReadFiles {
             (_, Some(_)) => "nothing was written; read it again".to_owned(),
         };
         match now {
-            Some(now) => self.note(conversation, real, now),
+            Some(now) => self.note(conversation, real, now, trust),
             None => drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&key)),
         }
-        Some(told)
+        Some(Unknown::Changed(told))
     }
 }
 
-/// Why a call may not write over a file, for the model: `told` is from [`ReadFiles::check`], `trust` the label of that read.
-pub(super) fn changed(path: &PathFacts, told: String, trust: Trust) -> Sentence {
-    let (name, told) = (echoed(path.written.clone()), Labelled::new(told, trust));
-    sentence!("`{}` is not as you know it, somebody has changed it: {}", name, told)
+fn hash(place: &Place) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    place.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Why a call may not write over a file, for the model: `unknown` is from [`ReadFiles::check`], `trust` the label of that read.
+pub(super) fn refusal(path: &PathFacts, unknown: Unknown, trust: Trust) -> Sentence {
+    let name = echoed(path.written.clone());
+    match unknown {
+        Unknown::Changed(told) => {
+            let told = Labelled::new(told, trust);
+            sentence!("`{}` is not as you know it, somebody has changed it: {}", name, told)
+        }
+        Unknown::Forgotten => {
+            sentence!("you read `{}` long ago, and it may have changed; nothing was written; read it again", name)
+        }
+    }
 }
 
 /// What a file holds, as a conversation may come to know it; nothing where there is no file.
@@ -132,73 +189,4 @@ fn difference(was: &str, is_now: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    // LES-125
-    #[test]
-    fn a_file_that_changed_is_told_of_once_with_its_difference_and_only_to_whom_had_read_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.md");
-        let real = Followed::new(&path);
-        let (one, other) = (ConversationId::new("one"), ConversationId::new("other"));
-        let files = ReadFiles::default();
-        std::fs::write(&path, "tea\ngreen\n").unwrap();
-        files.note(&one, &real, look(&path).unwrap());
-        assert_eq!(files.check(&one, &real), None);
-        std::fs::write(&path, "tea\nblack\n").unwrap();
-        assert_eq!(files.check(&other, &real), None);
-        assert!(files.check(&one, &real).unwrap().contains("-green\n+black"));
-        assert_eq!(files.check(&one, &real), None);
-        std::fs::remove_file(&path).unwrap();
-        assert!(files.check(&one, &real).unwrap().contains("it is gone"));
-        assert_eq!(files.check(&one, &real), None);
-    }
-
-    // SEC-093 SEC-042
-    #[test]
-    fn only_what_a_tool_reads_is_looked_at_before_a_call_reads_it() {
-        let disk = tempfile::tempdir().unwrap();
-        let at = |name: &str| disk.path().join(name);
-        std::fs::create_dir_all(at("workspace/folder")).unwrap();
-        std::fs::write(at("workspace/a.md"), "tea\n").unwrap();
-        std::fs::write(at("workspace/long.txt"), "tea\n".repeat(100_000)).unwrap();
-        std::fs::File::create(at("workspace/film.mp4")).unwrap().set_len(9 * 1024 * 1024).unwrap();
-        std::fs::write(at("diary.md"), "dear diary\n").unwrap();
-        let grants = Grants::new(at("workspace"), at("locks"));
-        let seen = |path: &Path| look_before_read(&grants, path);
-        for name in ["workspace/a.md", "workspace/long.txt"] {
-            assert_eq!(seen(&at(name)), look(&at(name)), "{name}: as it is looked at afterwards");
-        }
-        assert!(seen(&at("workspace/long.txt")).is_some_and(|content| content.text.is_none()));
-        for name in ["workspace/film.mp4", "workspace/folder", "workspace/none.md", "diary.md"] {
-            assert_eq!(seen(&at(name)), None, "{name}");
-        }
-        assert_eq!(seen(Path::new("/proc/self/pagemap")), None);
-        #[cfg(unix)]
-        {
-            let _socket = std::os::unix::net::UnixListener::bind(at("workspace/socket")).unwrap();
-            assert_eq!(seen(&at("workspace/socket")), None);
-        }
-    }
-
-    // LES-125
-    #[test]
-    fn few_files_are_remembered_and_few_lines_shown() {
-        let files = ReadFiles::default();
-        let real = Followed::new(Path::new("/a"));
-        for at in 0..MOST + 10 {
-            files.note(&ConversationId::new(at.to_string()), &real, FileContent::text("tea"));
-        }
-        assert_eq!(files.0.lock().unwrap().files.len(), MOST);
-        let large = FileContent::text("é".repeat(100_000));
-        (0..MOST).for_each(|at| files.note(&ConversationId::new(at.to_string()), &real, large.clone()));
-        let known = files.0.lock().unwrap();
-        let texts: usize =
-            known.files.values().filter_map(|version| version.content.text.as_ref().map(String::len)).sum();
-        assert!(texts <= MOST_BYTES && texts > MOST_BYTES - 400_000 && known.files.len() == MOST, "{texts}");
-        let long = |word: &str| format!("{word}\n").repeat(5000);
-        let shown = difference(&long("a"), &long("b"));
-        assert!(shown.lines().count() == LINES + 1 && shown.ends_with("read it again"), "{shown}");
-    }
-}
+mod tests;

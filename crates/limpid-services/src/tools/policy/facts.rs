@@ -128,6 +128,15 @@ impl CallFacts {
         }
     }
 
+    /// A call that hands work on changes what the owner has, where it would use up something of theirs and a stranger's text may have led
+    /// to it.
+    pub(crate) async fn know_owned(&mut self, tool: &dyn Tool, arguments: &Value, context: &CallContext) {
+        let may_be_led = self.effect == Effect::Delegate && context.trust.is_foreign();
+        if may_be_led && tool.changes_owned(arguments, context.conversation.as_ref()).await {
+            self.effect = Effect::ChangeOwned;
+        }
+    }
+
     /// What stands for the text of the tool, where others wrote it.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
