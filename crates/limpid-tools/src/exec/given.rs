@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use limpid_config::named_folder::{NamedFolder, NotUsed};
 
-use super::programs::Programs;
+use crate::files::Grants;
 
 /// Why programs do not get a folder that limpid.toml names for programs or a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +15,18 @@ pub(super) enum NotGiven {
     Because(&'static str),
 }
 
-impl Programs {
-    /// The folders of these that programs get, each as the owner wrote it and opened.
-    pub(super) fn given<'a>(&self, named: &'a [PathBuf]) -> impl Iterator<Item = (&'a PathBuf, NamedFolder)> {
-        named.iter().filter_map(|folder| Some((folder, self.look_at(folder).ok()?)))
-    }
+/// What decides about such folders: what is granted, the folder for what strangers wrote, and Limpid's home.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Giver<'a> {
+    pub(super) grants: &'a Grants,
+    pub(super) outside: &'a Path,
+    pub(super) home: &'a Path,
+}
 
-    /// The folders of `[exec] path` that programs get, without links.
-    pub(super) fn folders_of_programs(&self) -> Vec<PathBuf> {
-        self.given(&self.path).map(|(_, opened)| opened.path).collect()
+impl<'a> Giver<'a> {
+    /// The folders of these that programs get, each as the owner wrote it and opened.
+    pub(super) fn given(self, named: &'a [PathBuf]) -> impl Iterator<Item = (&'a PathBuf, NamedFolder)> {
+        named.iter().filter_map(move |folder| Some((folder, self.look_at(folder).ok()?)))
     }
 
     /// Opens a folder that limpid.toml names for programs or a language.
@@ -33,14 +36,14 @@ impl Programs {
     ///
     /// # Errors
     /// Why programs do not get it.
-    pub(super) fn look_at(&self, folder: &Path) -> Result<NamedFolder, NotGiven> {
+    pub(super) fn look_at(self, folder: &Path) -> Result<NamedFolder, NotGiven> {
         let opened = self.grants.open_named(folder).map_err(|error| match error {
             NotUsed::Missing => NotGiven::Missing,
             NotUsed::Link(_) => NotGiven::Because("leads over a link that somebody else could have laid"),
             NotUsed::Cannot(_) => NotGiven::Because("cannot be opened as a folder"),
         })?;
         let roots = self.grants.roots().filter_map(|root| Some((self.grants.real(root)?, root.trust.is_foreign())));
-        let outside = self.outside.canonicalize().unwrap_or_else(|_| self.outside.clone());
+        let outside = self.outside.canonicalize().unwrap_or_else(|_| self.outside.to_owned());
         let roots: Vec<(PathBuf, bool)> = roots.chain([(outside, true)]).collect();
         // The innermost folder around it decides, as for a file; of one by two names what is less trusted counts.
         let around = roots.iter().filter(|(root, _)| opened.path.starts_with(root));

@@ -127,7 +127,7 @@ impl Programs {
         };
         let names = |word: &String| folders.iter().any(|folder| word.contains(&folder.display().to_string()));
         let of_path: Vec<PathBuf> =
-            self.given(&self.path).flat_map(|(written, opened)| [written.clone(), opened.path]).collect();
+            self.giver().given(&self.path).flat_map(|(written, opened)| [written.clone(), opened.path]).collect();
         let is_languages = |path: &Path| {
             let Some(around) = path.parent() else { return false };
             of_path.iter().any(|folder| around == folder) || folders.iter().any(|folder| is_bin_of(folder, around))

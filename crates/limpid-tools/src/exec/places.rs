@@ -316,7 +316,7 @@ impl Programs {
                 [(&self.path, "path", Kind::Programs), (&self.toolchains, "toolchains", Kind::Toolchain)]
             {
                 for folder in folders {
-                    match self.look_at(folder) {
+                    match self.giver().look_at(folder) {
                         Ok(opened) => resolved.add(folder, opened, kind),
                         Err(NotGiven::Missing) => {}
                         Err(NotGiven::Because(why)) => resolved.left_out.push(format!(

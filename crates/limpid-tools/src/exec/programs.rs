@@ -7,6 +7,7 @@ use limpid_core::Trust;
 
 use super::command::{Command, find};
 use super::confinement::{Limits, Network};
+use super::given::Giver;
 use super::installed::{is_installed_by_people, seen_of_named};
 use super::places::{Kind, Places};
 use super::view::{Situation, View};
@@ -63,6 +64,16 @@ impl Programs {
         let real = self.folders.iter().filter_map(|rules| Some((real(rules)?, rules)));
         let around = real.filter(|(real, _)| folder.starts_with(real));
         around.max_by_key(|(real, _)| real.components().count())
+    }
+
+    /// What decides which folders of `path` and `toolchains` programs get.
+    pub(super) fn giver(&self) -> Giver<'_> {
+        Giver { grants: &self.grants, outside: &self.outside, home: &self.home }
+    }
+
+    /// The folders of `path` that programs get, without links.
+    pub(super) fn folders_of_programs(&self) -> Vec<PathBuf> {
+        self.giver().given(&self.path).map(|(_, opened)| opened.path).collect()
     }
 
     /// Whether there is a program of this name where programs are looked for.

@@ -247,8 +247,8 @@ async fn collect(mut stream: impl AsyncRead + Unpin, spent: &Spent) -> String {
 
 /// What every program's environment says: where programs are, and that no language or tool loads a user's own settings.
 fn environment(programs: &Programs) -> Vec<(String, String)> {
-    let languages: Vec<&PathBuf> = programs.given(&programs.toolchains).map(|(written, _)| written).collect();
-    let folders = programs.given(&programs.path).map(|(written, _)| written.clone());
+    let languages: Vec<&PathBuf> = programs.giver().given(&programs.toolchains).map(|(written, _)| written).collect();
+    let folders = programs.giver().given(&programs.path).map(|(written, _)| written.clone());
     let folders = folders.chain(languages.iter().map(|folder| folder.join("bin")));
     let mut variables = vec![
         ("PATH".to_owned(), path_variable(&folders.collect::<Vec<_>>())),
