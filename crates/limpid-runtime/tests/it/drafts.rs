@@ -206,7 +206,7 @@ async fn a_draft_says_what_its_call_can_do_by_now_and_a_yes_is_one_to_that() {
 #[tokio::test]
 async fn a_name_is_looked_up_only_by_a_yes_that_fits() {
     let mut bench = Bench::new(SCRIPT).await;
-    let settings = "model = \"openai/scripted\"\n[web]\nalso = [\"192.168.7.7\"]\n";
+    let settings = "model = \"openai/scripted\"\n[tools]\ndefer = false\n[web]\nalso = [\"192.168.7.7\"]\n";
     bench.config = Config::parse(settings, "limpid.toml").unwrap();
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
