@@ -5,6 +5,7 @@
 
 mod agent_ends;
 mod agent_file;
+mod agent_plans;
 mod agent_rules;
 mod agent_told;
 mod agents;
