@@ -325,4 +325,24 @@ mod tests {
         assert_eq!(lasts(Vec::new()), (true, false));
         assert_eq!(lasts(vec![cwd.join("vendor")]), (false, true), "and the yes is kept for that session alone");
     }
+
+    // SEC-023 SEC-088
+    #[test]
+    fn a_folder_is_not_trusted_because_a_trusted_one_is_a_link_to_it_in_a_granted_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (theirs, home) = (real.join("code/theirs"), Home::new(real.join("home")));
+        std::fs::create_dir_all(&theirs).unwrap();
+        let trusted = |named: &str| {
+            let mut config = Config::default();
+            config.files.grants = vec![real.join("code")];
+            config.files.trusted = vec![real.join(named)];
+            let named = Named { cwd: theirs.clone(), ..Named::default() };
+            let granted = grant(&config, &home, &Environment::default(), &named).unwrap();
+            granted.config.files.trusted.contains(&theirs)
+        };
+        assert!(trusted("code/theirs"), "or this tests nothing");
+        std::os::unix::fs::symlink(&theirs, real.join("code/mine")).unwrap();
+        assert!(!trusted("code/mine"), "a stranger lays links in there, too");
+    }
 }

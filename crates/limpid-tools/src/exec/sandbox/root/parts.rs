@@ -163,3 +163,24 @@ fn cover(target: &Path, options: &CStr, of: Option<&Place>) -> io::Result<OwnedF
         false => Ok(mount_bind_recursive("/dev/null", stage)?),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::exec::sandbox::mounts::NEW;
+
+    // SEC-058 SEC-088
+    #[test]
+    fn a_folder_that_took_the_place_of_the_one_to_be_closed_is_not_closed_in_its_stead() {
+        let folder = tempfile::tempdir_in(NEW).unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        fs::create_dir(at("theirs")).unwrap();
+        let of = Place::of(&at("theirs")).unwrap();
+        fs::rename(at("theirs"), at("moved")).unwrap();
+        fs::create_dir(at("theirs")).unwrap();
+        let refused = cover(&at("theirs"), c"mode=000,size=64k,nr_inodes=4k", Some(&of)).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{} is not the one any more that was granted", at("theirs").display()));
+    }
+}
