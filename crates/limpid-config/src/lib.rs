@@ -4,7 +4,8 @@
 //!
 //! - [`Config`]: `limpid.toml`; [`Live`] holds what can be replaced while the program runs.
 //! - [`Home`]: which file is where; [`private_file`]: those that only the owner may read.
-//! - [`regular_file`], `open_folder`: files and folders that others may have made; `named_folder`: folders that settings name.
+//! - [`regular_file`], `open_folder`: files and folders that others may have made; `named_folder`: folders that settings name;
+//!   [`without_links`]: what stands at a place that was judged before.
 //! - [`Environment`], [`Clock`], [`Ids`]: what tests can hold still.
 //! - [`process`]: which process holds a lease or serves a home, and whether it lives.
 //! - [`Redactor`]: takes known secrets out of texts and streams.
@@ -26,6 +27,7 @@ pub mod process;
 mod redact;
 pub mod regular_file;
 mod settings;
+pub mod without_links;
 
 pub use clock::{Clock, SystemClock};
 pub use config::*;

@@ -21,7 +21,7 @@ use limpid_turn::{Approval, HeldCall, PlannedCall};
 
 pub use crate::drafts::judged_again::asked_by;
 use crate::drafts::judged_again::call_context;
-pub use crate::drafts::kept_words::{held_as, held_words, kept_in, kept_words};
+pub use crate::drafts::kept_words::{behind_kept_words, held_words, kept_words};
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
 
@@ -141,7 +141,17 @@ impl Drafts {
         let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let call_context = call_context(&draft);
-        let (permit, now) = match tools.decide(&planned, &call_context, now_ms).await {
+        let mut judged = tools.decide(&planned, &call_context, now_ms).await;
+        let has_waited = match &judged {
+            Decision::Run(permit) if permit.is_approved() => {
+                tools.wait_for(permit).await.map_err(|why| still_waits(id, why))?
+            }
+            _ => false,
+        };
+        if has_waited {
+            judged = tools.decide(&planned, &call_context, now_ms).await;
+        }
+        let (permit, now) = match judged {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
             Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(tools.question(*permit, &call_context).await)),
             Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why)),
@@ -151,9 +161,6 @@ impl Drafts {
             && let Some(described) = tools.describe(&planned.call, &call_context).await
         {
             return judged_again::put_again(self, &draft, planned.call, why, described).await;
-        }
-        if let Ok(permit) = &permit {
-            tools.wait_for(permit).await.map_err(|why| still_waits(id, why))?;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {

@@ -6,11 +6,13 @@
 //! - `same_program`: under which names rules know that program.
 //! - [`view`]: which places a call sees, and whether it has the network; `named`: what decides that of its words; `looks`: where these
 //!   lead.
+//! - `of_call`: the tool for one call, with its command looked up once.
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; `given`: which of those that hold programs; [`toolchains`]: what of some of
 //!   them is kept back.
 //! - `outside`: what a stranger's program sees of the folder for what strangers wrote.
+//! - `remade`: whether what a program must not see is still what it was when it began.
 //! - `stand_in`: the folder that a program with the network writes.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
@@ -29,11 +31,13 @@ mod kept;
 mod looks;
 mod named;
 mod named_places;
+mod of_call;
 mod outside;
 mod path_words;
 pub mod places;
 mod processes;
 mod programs;
+mod remade;
 pub mod run;
 mod same_program;
 pub mod sandbox;
@@ -51,6 +55,7 @@ use async_trait::async_trait;
 use command::Command;
 use limpid_core::policy::{ArgumentPattern, Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
+use of_call::OfCall;
 use places::Kind;
 pub use programs::{FolderRules, Programs};
 use run::{LAST_SECONDS, Manner};
@@ -58,24 +63,26 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{PathArgument, Started, Stop, StrangersProgram, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{Found, PathArgument, Started, Stop, StrangersProgram, Tool, ToolContext, schema_of};
 
 /// Runs a program; one implementation under the name that a profile knows it by.
 #[derive(Clone, Debug)]
 pub struct Exec {
     name: &'static str,
     programs: Arc<Programs>,
+    /// The one call that it is for, if it is.
+    of_call: Option<Arc<OfCall>>,
 }
 
 impl Exec {
     /// The tool as picoclaw and Limpid call it.
     pub fn new(programs: Arc<Programs>) -> Self {
-        Self { name: "exec", programs }
+        Self { name: "exec", programs, of_call: None }
     }
 
     /// The tool as Kai calls it.
     pub fn as_shell_command(programs: Arc<Programs>) -> Self {
-        Self { name: "execute_shell_command", programs }
+        Self { name: "execute_shell_command", programs, of_call: None }
     }
 }
 
@@ -112,6 +119,14 @@ impl Tool for Exec {
         false
     }
 
+    fn for_call(&self, arguments: &Value) -> Option<Arc<dyn Tool>> {
+        Some(Arc::new(self.of_call(arguments)))
+    }
+
+    fn leads_to(&self, arguments: &Value) -> Option<Found> {
+        self.what_was_found(arguments)
+    }
+
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         self.parsed(arguments).map(drop)
     }
@@ -121,7 +136,8 @@ impl Tool for Exec {
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
-        let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
+        let folder = arguments.get("working_dir").and_then(Value::as_str);
+        let folder = folder.filter(|folder| !folder.trim().is_empty()).unwrap_or(".");
         vec![PathArgument { path: self.programs.grants.judged(folder), write: true, adds: false }]
     }
 
@@ -170,13 +186,12 @@ impl Tool for Exec {
         let command = self.parsed(arguments).ok()?;
         let (files, mut folders) = self.programs.named_paths(&command);
         // What it sees is what a yes is bound to: tools look for files in the folders around the one that they start in.
-        let named = self.programs.named(&command);
         // Where that is not known nothing is run, so a yes is bound to nothing.
-        let outside = outside::in_outside(&self.programs, &command, &named).ok()?;
+        let outside = outside::in_outside(&self.programs, &command).ok()?;
         let files_in = outside.as_ref().and_then(|outside| outside.files.clone());
         folders.extend(outside.into_iter().flat_map(|outside| outside.folders));
         // A script of a stranger's loads what lies anywhere in its folder.
-        folders.extend(named.low_folders);
+        folders.extend(command.named.low_folders);
         Some(Started { program: command.program, files, folder: command.folder, folders, files_in })
     }
 
@@ -190,7 +205,7 @@ impl Tool for Exec {
     }
 
     fn runs_unasked(&self, arguments: &Value) -> bool {
-        self.parsed(arguments).is_ok_and(|command| self.programs.runs_unasked(&command))
+        self.parsed(arguments).is_ok_and(|command| command.is_listed)
     }
 
     /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this
@@ -241,7 +256,7 @@ impl Tool for Exec {
         let (read_only, approved) = (context.read_only, context.approved);
         let manner = Manner { view, read_only, approved, frozen, unused_skills: context.unused_skills.clone() };
         let said = run::run(&self.programs, &command, manner, stop).await;
-        said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
+        said.map(|said| said.join(trust)).map_err(|why| Labelled::new(why, trust).into())
     }
 }
 
@@ -249,12 +264,6 @@ impl Exec {
     /// Where the words of rules lead, besides the system's folders of programs.
     fn workspace(&self) -> &Path {
         &self.programs.grants.workspace().folder
-    }
-
-    /// The command that arguments stand for; an error for the model when it could not run.
-    fn parsed(&self, arguments: &Value) -> Result<Command, Sentence> {
-        let Arguments { command, working_dir } = read_arguments(arguments.clone())?;
-        Command::parse(&command, working_dir.as_deref(), &self.programs).map_err(|why| echoed(why).into())
     }
 
     /// The arguments as rules are compared with them, with the command as these words.

@@ -52,8 +52,8 @@ pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;
 pub use tool::{
-    Concerned, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed,
-    read_arguments, usual_form,
+    Concerned, Found, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext,
+    echoed, read_arguments, usual_form,
 };
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;

@@ -6,6 +6,7 @@ mod context;
 
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::arguments::status;
 pub use self::arguments::{echoed, read_arguments, usual_form};
-pub use self::call::{Concerned, Named, PathArgument, Started, StrangersProgram};
+pub use self::call::{Concerned, Found, Named, PathArgument, Started, StrangersProgram};
 pub use self::context::{SendState, ShownItems, ToolContext};
 
 /// Something that the model may have done.
@@ -60,6 +61,17 @@ pub trait Tool: Send + Sync {
     /// Whether the owner's yes to a call makes the words that it keeps their own, whoever wrote what stood there before.
     fn adopts(&self) -> bool {
         false
+    }
+
+    /// The tool for this one call, which has looked up where the arguments lead: all that it says of the call is said of that, so that a
+    /// call is not judged by what is there at one moment and at another. None where it follows nothing.
+    fn for_call(&self, _arguments: &Value) -> Option<Arc<dyn Tool>> {
+        None
+    }
+
+    /// What [`Tool::for_call`] found: the call runs only if the same is found when it comes to run. None where nothing was.
+    fn leads_to(&self, _arguments: &Value) -> Option<Found> {
+        None
     }
 
     /// The argument that names a file or a folder, by which rules know it.

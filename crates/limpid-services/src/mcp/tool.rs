@@ -103,7 +103,7 @@ impl Tool for McpTool {
         Some(Destination::Place(format!("mcp {}", self.server)))
     }
 
-    /// A yes holds for the server and the text that the owner has looked at.
+    /// A yes holds for the text that the owner has looked at, and by [`Tool::looked_at`] for the server as they set it.
     fn bound_to(&self, _: &Value) -> Vec<String> {
         vec![self.server.clone(), self.sha256.clone()]
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use limpid_config::{Ids, Live, TextKind, hex};
 use limpid_core::policy::{Effect, PrivatePlace};
-use limpid_core::{Sentence, ToolCall, ToolClass, Trust};
+use limpid_core::{ConversationId, Sentence, ToolCall, ToolClass, Trust};
 use limpid_store::Store;
 use limpid_tools::{StrangersProgram, Tool};
 use limpid_turn::result::READ_ON;
@@ -253,6 +253,8 @@ pub struct Permit {
     pins: Option<Pins>,
     /// Whether the owner has said yes to this very call.
     approved: bool,
+    /// The conversation that it was judged in, if in one.
+    conversation: Option<ConversationId>,
 }
 
 impl Permit {

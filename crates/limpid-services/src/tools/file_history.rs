@@ -12,12 +12,14 @@ mod disk;
 mod entries;
 mod former;
 mod journal;
+mod judged;
 mod kept;
 mod known;
 mod labels;
 mod locks;
 mod names;
 mod offer;
+mod opened;
 mod programs;
 mod read;
 mod unaccepted;
@@ -103,7 +105,7 @@ pub struct FileHistory {
 impl FileHistory {
     /// The history of the files of a home, and of the folders that its settings grant.
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
-        let journal = Journal::new(home, memory.clone());
+        let journal = Journal::new(home, config.clone(), memory.clone());
         let programs = ProgramWatch::new(home, config.clone(), memory.clone());
         let (is_settled, recorded, read, told) = (Mutex::default(), Mutex::default(), Arc::default(), Arc::default());
         Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read, told }
@@ -293,7 +295,7 @@ impl FileHistory {
         let _busy = alone_with(self, &[Claim::of(self, name, name)], Scope::All).await?;
         let mut recorded = self.recorded.lock().await;
         let links = self.links(name).await?;
-        let begun = self.begin(name, (None, Some(id)), &by).await?;
+        let begun = self.begin(name, None, (None, Some(id)), &by).await?;
         let Watched { content: before, begun: Some(new) } = begun else { return Err(AgentError::from(gone(id))) };
         let same = hash(&before) == hash(&undone.before);
         // Before it is written: no prompt is made from it in between.
@@ -351,7 +353,7 @@ impl FileHistory {
         if copy.as_ref().map(|(_, copied)| copied).or(now.as_ref()) == Some(&text) {
             return Ok(SavedFile::Same);
         }
-        let begun = self.journal.begin(&name, (None, None), &by).await?;
+        let begun = self.journal.begin(&name, None, (None, None), &by).await?;
         let Watched { content: before, begun: Some(id) } = begun else {
             return Err(AgentError::from(gone(FileVersionId(0))));
         };

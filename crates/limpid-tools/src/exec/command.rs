@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
 
+use super::confinement::Place;
 use super::installed::SYSTEM_PATH;
 use super::looks::{Looks, MayBePath};
+use super::named_places::Named;
 use super::programs::Programs;
 use super::words::split;
 
@@ -45,6 +47,12 @@ pub struct Command {
     pub(super) called: Vec<MayBePath>,
     /// The links on the way to the folder and to a program that is called by its name, each where it lies.
     pub(super) found_over: Vec<PathBuf>,
+    /// The folder and the program as the very ones that were found.
+    pub(super) found: [Place; 2],
+    /// The places that it names. All that is said of a call follows from these, so they are looked up once.
+    pub(super) named: Named,
+    /// Whether the owner lets it run unasked in somebody else's folder.
+    pub(super) is_listed: bool,
 }
 
 impl Command {
@@ -84,7 +92,13 @@ impl Command {
             *word = script.display().to_string();
         }
         let paths = looks.at_words(words.get(1..).unwrap_or_default(), &folder)?;
-        Ok(Self { program, folder, words, script, paths, called, found_over })
+        let place = |path: &Path| Place::of(path).ok_or_else(|| format!("`{}` has just been moved", path.display()));
+        let (found, named) = ([place(&folder)?, place(&program)?], Named::default());
+        let mut command =
+            Self { program, folder, words, script, paths, called, found_over, found, named, is_listed: false };
+        command.named = programs.find_named(&command);
+        command.is_listed = programs.runs_unasked(&command);
+        Ok(command)
     }
 
     /// The words as rules are compared with them. The first is the name that the program has in the system's folders,

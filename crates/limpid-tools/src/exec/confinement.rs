@@ -38,6 +38,8 @@ impl Place {
 pub struct Confinement {
     /// The folder that it starts in.
     pub folder: PathBuf,
+    /// That folder as the one that was judged; none where an empty one is in its place.
+    pub start: Option<Place>,
     /// Folders that it may change.
     pub write: Vec<Place>,
     /// Folders that it may read, besides the system's.
@@ -48,6 +50,9 @@ pub struct Confinement {
     pub hidden: Vec<PathBuf>,
     /// Those of them that are not the owner's: not even what can be reached in one is listed.
     pub closed: Vec<Place>,
+    /// Where nothing is yet that it must not see, within those that it sees. Whoever starts it looks at these, and nobody else.
+    #[serde(skip)]
+    pub absent: Vec<PathBuf>,
     /// Folders that are empty for it, where it has a file system of its own. Without one it can read those of strangers.
     pub covered: Vec<PathBuf>,
     /// Folders of which it gets only entries that are named here. Without namespaces it sees the names of the others.

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
-use super::installed::{is_around_what_people_installed, is_in_system, is_installed_by_people};
+use super::installed::{is_around_what_people_installed, is_in_system, is_installed_by_people, seen_of_named};
 use super::looks::{Looks, MayBePath};
 use super::named_places::Named;
 use super::places::Kind;
@@ -23,7 +23,7 @@ impl Named {
 
 impl Programs {
     /// The places that a call names: as its folder, as its program, in one of its words, or by a link that one of these leads over.
-    pub(super) fn named(&self, command: &Command) -> Named {
+    pub(super) fn find_named(&self, command: &Command) -> Named {
         let mut named = Named::default();
         for path in [&command.folder, &command.program].into_iter().chain(&command.script) {
             self.add_outside(&mut named, path);
@@ -64,6 +64,7 @@ impl Programs {
                 }
             }
         }
+        named.installed = seen_of_named(&named.installed);
         named
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Named {
     /// The granted low folders that it names itself, without links. What only a link leads to is not among them: whoever may
     /// change the link would choose what is seen.
     pub(super) low_folders: BTreeSet<PathBuf>,
-    /// What it names of what people put into folders of the system and nobody granted, without links.
+    /// What it sees since it names something of what people put into folders of the system and nobody granted, without links.
     pub(super) installed: BTreeSet<PathBuf>,
     /// What it names in `outside/`, in the same way.
     pub(super) outside: NamedOutside,

@@ -8,7 +8,7 @@ use limpid_core::io_cause;
 
 use super::command::Command;
 use super::confinement::Confinement;
-use super::named_places::{Named, NamedOutside};
+use super::named_places::NamedOutside;
 use super::places::Kind;
 use super::programs::Programs;
 use super::view::View;
@@ -34,8 +34,7 @@ pub(super) fn confinement(
     view: View,
     modes: (bool, bool),
 ) -> Result<Confinement, String> {
-    let named = programs.named(command);
-    let mut confinement = programs.confinement(command, &named, view, modes)?;
+    let mut confinement = programs.confinement(command, view, modes)?;
     let Confinement { write, read, hidden, .. } = &confinement;
     // Of a place in a hidden folder, or the other way round, the inner one counts.
     let depth = |path: &Path, folder: &Path| path.starts_with(folder).then(|| folder.components().count());
@@ -43,25 +42,28 @@ pub(super) fn confinement(
         let place = write.iter().chain(read).filter_map(|place| depth(path, &place.path)).max();
         place.is_some_and(|place| hidden.iter().filter_map(|hidden| depth(path, hidden)).all(|hidden| hidden <= place))
     };
-    let mut covered = in_outside(programs, command, &named)?.map(|outside| outside.covered).unwrap_or_default();
+    let mut covered = in_outside(programs, command)?.map(|outside| outside.covered).unwrap_or_default();
     covered.retain(|folder| is_seen(folder));
     are_text(&covered)?;
     // A program needs a folder to start in: this one is empty.
-    covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
+    let is_empty = !is_seen(&command.folder);
+    covered.extend(is_empty.then(|| command.folder.clone()));
+    let [folder, _] = &command.found;
+    confinement.start = (!is_empty).then(|| folder.clone());
     confinement.covered.extend(covered);
     Ok(confinement)
 }
 
 /// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the
-/// owner's. `named` is what the command names.
+/// owner's.
 ///
 /// # Errors
 /// A sentence, when `outside/` cannot be listed: what opens there by its name cannot be covered then.
-pub(super) fn in_outside(programs: &Programs, command: &Command, named: &Named) -> Result<Option<InOutside>, String> {
+pub(super) fn in_outside(programs: &Programs, command: &Command) -> Result<Option<InOutside>, String> {
     let outside = programs.folders().find(|(_, kind)| *kind == Kind::Outside).map(|([_, real], _)| real.to_owned());
-    let outside = outside.filter(|_| named.low || programs.runs_unasked(command));
+    let outside = outside.filter(|_| command.named.low || command.is_listed);
     let Some(outside) = outside else { return Ok(None) };
-    let NamedOutside { any, whole, folders } = &named.outside;
+    let NamedOutside { any, whole, folders } = &command.named.outside;
     if *whole {
         return Ok(Some(InOutside { folders: vec![outside], files: None, covered: Vec::new() }));
     }

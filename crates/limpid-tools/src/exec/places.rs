@@ -1,6 +1,5 @@
 //! The folders of a program's view, each resolved once to a handle that stays open.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,12 +12,11 @@ use limpid_core::Trust;
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
 use super::given::NotGiven;
-use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
+use super::installed::{installed, is_in_system, is_put_into_system, package_of};
 use super::kept::kept;
-use super::named_places::Named;
 use super::programs::Programs;
 use super::stand_in::StandIn;
-use super::toolchains::Parts;
+use super::toolchains::{Parts, TooLarge};
 use super::view::View;
 use crate::files::Root;
 
@@ -113,17 +111,26 @@ impl Programs {
     }
 
     /// Files with credentials that programs do not get, though they lie in a folder of `[exec] toolchains`.
-    pub fn kept_back(&self) -> Vec<PathBuf> {
-        self.toolchain_parts().kept_back
+    ///
+    /// # Errors
+    /// A sentence for the owner, when such a folder is too large to be looked through.
+    pub fn kept_back(&self) -> Result<Vec<PathBuf>, String> {
+        self.toolchain_parts().map(|parts| parts.kept_back)
     }
 
     /// What programs get of the toolchains now: other files may be in them than at the last call.
-    fn toolchain_parts(&self) -> Parts {
+    fn toolchain_parts(&self) -> Result<Parts, String> {
         let mut parts = Parts::default();
         for folder in self.resolved().folders.iter().filter(|folder| folder.kind == Kind::Toolchain) {
-            parts.add(&folder.place.path, &folder.handle);
+            parts.add(&folder.place.path, &folder.handle).map_err(|TooLarge| {
+                format!(
+                    "`{}` of [exec] toolchains holds too much to look through for credentials, so nothing was run. Name folders in it \
+                     instead that hold what programs need, in limpid.toml",
+                    folder.place.named.display()
+                )
+            })?;
         }
-        parts
+        Ok(parts)
     }
 
     /// Resolves the folders now, so that nothing can be put in their place before the first program. In a home that is
@@ -134,14 +141,14 @@ impl Programs {
         }
     }
 
-    /// What a program may touch in this view. `named` is what the command names.
+    /// What a program may touch in this view.
     ///
     /// # Errors
-    /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
+    /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted. When a toolchain is too
+    /// large.
     pub(super) fn confinement(
         &self,
         command: &Command,
-        named: &Named,
         view: View,
         (read_only, spares_disk): (bool, bool),
     ) -> Result<Confinement, String> {
@@ -150,7 +157,8 @@ impl Programs {
             return Err(why);
         }
         // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
-        let is_named = |folder: &Folder| folder.kind != Kind::Low || named.low_folders.contains(&folder.place.path);
+        let low_folders = &command.named.low_folders;
+        let is_named = |folder: &Folder| folder.kind != Kind::Low || low_folders.contains(&folder.place.path);
         let seen = |folder: &Folder| folder.kind.is_seen(view) && is_named(folder);
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
@@ -162,8 +170,6 @@ impl Programs {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
         };
-        let unseen = folders.iter().filter(|folder| !seen(folder));
-        let unseen = unseen.filter(|folder| folder.place.path.symlink_metadata().is_ok());
         let toolchains =
             || folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
         let in_toolchain = |path: &Path| toolchains().any(|folder| path.starts_with(folder) && path != folder);
@@ -172,7 +178,11 @@ impl Programs {
             let path = &folder.place.path;
             inside(path) || folder.kind != Kind::Programs && (is_put_into_system(path) || in_toolchain(path))
         };
-        let unseen: Vec<&Folder> = unseen.filter(shown).collect();
+        let unseen = folders.iter().filter(|folder| !seen(folder)).filter(shown);
+        let (unseen, gone): (Vec<&Folder>, Vec<&Folder>) =
+            unseen.partition(|folder| folder.place.path.symlink_metadata().is_ok());
+        let gone = gone.into_iter().map(|folder| folder.place.path.clone());
+        let absent = gone.chain(self.not_yet_made().filter(|path| inside(path))).collect();
         let closed =
             unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.clone()).collect();
         let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
@@ -183,10 +193,10 @@ impl Programs {
             inside(home) || is_in_system(home) || in_toolchain(home) || is_granted()
         };
         let home_itself = self.homes().filter(shows_home);
-        let installed = installed(&self.used(command, &named.installed), view.reads_high());
+        let installed = installed(&self.used(command), view.reads_high());
         let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).chain(installed.hidden).collect();
         // Of the folder of a language only what is given here is there, also where it lies in a granted one.
-        let mut parts = self.toolchain_parts();
+        let mut parts = self.toolchain_parts()?;
         let kept_out: Vec<&PathBuf> = hidden.iter().filter(|path| in_toolchain(path)).collect();
         parts.places.retain(|place| !kept_out.iter().any(|folder| place.path.starts_with(folder)));
         hidden.extend(toolchains().filter(|path| inside(path)).cloned());
@@ -203,6 +213,7 @@ impl Programs {
             kept,
             hidden,
             closed,
+            absent,
             covered: installed.covered,
             split: parts.split,
             links: parts.links,
@@ -214,6 +225,7 @@ impl Programs {
             network: if view.has_network() { self.network.clone() } else { Network::default() },
             limits: self.limits_in(&command.folder),
             folder: command.folder.clone(),
+            start: None,
             spares_disk,
         })
     }
@@ -227,14 +239,14 @@ impl Programs {
     }
 
     /// The folders, or single files, that a call uses of what people put into folders of the system.
-    pub(super) fn used(&self, command: &Command, named: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    pub(super) fn used(&self, command: &Command) -> Vec<PathBuf> {
         let known = self.folders().filter_map(|([_, real], kind)| match kind {
             Kind::Toolchain => Some(real.to_owned()),
             Kind::Programs => package_of(real),
             Kind::High { .. } | Kind::Low | Kind::Outside => None,
         });
         let program = command.program.parent().and_then(package_of).or_else(|| Some(command.program.clone()));
-        seen_of_named(named).into_iter().chain(known).chain(program).collect()
+        command.named.installed.iter().cloned().chain(known).chain(program).collect()
     }
 
     /// Gives a program an empty folder where `outside/` is.

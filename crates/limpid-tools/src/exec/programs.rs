@@ -8,7 +8,7 @@ use limpid_core::Trust;
 use super::command::{Command, find};
 use super::confinement::{Limits, Network};
 use super::given::Giver;
-use super::installed::{is_installed_by_people, seen_of_named};
+use super::installed::is_installed_by_people;
 use super::places::{Kind, Places};
 use super::view::{Situation, View};
 use crate::files::{Grants, Root};
@@ -105,12 +105,12 @@ impl Programs {
 
     /// The view that a call gets. `trust` is who led to it.
     pub fn view(&self, trust: Trust, is_approved: bool, command: &Command) -> View {
-        let named = self.named(command);
+        let named = &command.named;
         View::of(Situation {
             network: self.network.granted(),
             is_tainted: trust.is_foreign(),
             is_approved,
-            is_listed: self.runs_unasked(command),
+            is_listed: command.is_listed,
             names_low: named.low,
             names_high: named.high,
             starts_high: named.starts_high,
@@ -124,10 +124,10 @@ impl Programs {
 
     /// The granted low folders that a call names, as the owner knows them, and what it sees of the things that people installed.
     pub(super) fn low_folders_named(&self, command: &Command) -> Vec<String> {
-        let named = self.named(command);
+        let named = &command.named;
         let is_named = |root: &Root| self.grants.real(root).is_some_and(|real| named.low_folders.contains(&real));
         let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(root));
-        let installed = seen_of_named(&named.installed).into_iter().map(|path| path.display().to_string());
+        let installed = named.installed.iter().map(|path| path.display().to_string());
         roots.map(|root| self.grants.name_of(root)).chain(installed).collect()
     }
 
@@ -140,7 +140,7 @@ impl Programs {
             Kind::High { .. } | Kind::Low | Kind::Outside | Kind::Programs => false,
         });
         let mut seen: Vec<&Path> = languages.map(|([written, _], _)| written).collect();
-        let used = self.used(command, &self.named(command).installed);
+        let used = self.used(command);
         let is_known = |path: &Path| self.kind_of(path) == Some(Kind::Toolchain);
         seen.extend(used.iter().map(PathBuf::as_path).filter(|path| is_installed_by_people(path) && !is_known(path)));
         let mut seen: Vec<String> = seen.into_iter().map(|path| path.display().to_string()).collect();

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use limpid_core::{Labelled, Trust};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command as Process;
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
+use super::confinement::Confinement;
 use super::disk;
 use super::outside;
 use super::programs::Programs;
+use super::remade::AsBegun;
 use super::sandbox;
 use super::stand_in::StandIn;
 use super::view::View;
@@ -52,21 +55,19 @@ pub struct Manner {
     pub unused_skills: Vec<PathBuf>,
 }
 
-/// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped, or when
-/// `stop` is done, everything that was started ends.
+/// What a program may touch, the empty folder that it writes where it has one, and what was at the places that it must not see.
+type Prepared = (Confinement, Option<StandIn>, Arc<AsBegun>);
+
+/// What a program may touch, with what goes with it. To find that out takes looks at many files.
 ///
 /// # Errors
-/// A sentence for the model when the sandbox cannot be started.
-pub async fn run(
-    programs: &Programs,
-    command: &Command,
-    manner: Manner,
-    stop: impl Future<Output = ()>,
-) -> Result<String, String> {
+/// A sentence for the model when nothing may be run.
+fn prepared(programs: &Programs, command: &Command, manner: Manner) -> Result<Prepared, String> {
     let Manner { view, read_only, approved, frozen, unused_skills } = manner;
     let mut confinement = outside::confinement(programs, command, view, (read_only, !approved))?;
     confinement.frozen = frozen;
     confinement.without_skills(&unused_skills);
+    let begun = Arc::new(AsBegun::of(&confinement));
     let stand_in = match view {
         View::Reading { write: true, .. } if !read_only => Some(programs.stand_in(&mut confinement)?),
         _ => None,
@@ -76,6 +77,26 @@ pub async fn run(
         confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
+    Ok((confinement, stand_in, begun))
+}
+
+/// Runs a command and returns what it said: its output, its errors, and how it ended; as somebody else's where what it must not see was
+/// made anew meanwhile. When the future is dropped, or when `stop` is done, everything that was started ends.
+///
+/// # Errors
+/// A sentence for the model when the sandbox cannot be started.
+pub async fn run(
+    programs: &Arc<Programs>,
+    command: &Command,
+    manner: Manner,
+    stop: impl Future<Output = ()>,
+) -> Result<Labelled<String>, String> {
+    let Manner { view, read_only, .. } = manner;
+    let (with, runs) = (Arc::clone(programs), command.clone());
+    // Nobody else waits for the looks.
+    let looked = tokio::task::spawn_blocking(move || prepared(&with, &runs, manner)).await;
+    let (confinement, stand_in, begun) =
+        looked.map_err(|error| format!("what the program may touch is unknown: {error}"))??;
     let limits = confinement.limits;
     let closed: Vec<String> = confinement.closed.iter().map(|place| programs.called(&place.path)).collect();
     let (stdin, alive) = sandbox::told(&confinement)?;
@@ -99,13 +120,16 @@ pub async fn run(
     };
     let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: limits.output_bytes, over: Notify::new() });
     let streams = async { tokio::join!(collect(stdout, &spent), collect(stderr, &spent)) };
-    let (ended, (out, err)) = tokio::join!(end(alive, limits.seconds, (&spent, stop), child.wait()), streams);
+    let early = (stop, Arc::clone(&begun).until_remade());
+    let (ended, (out, err)) = tokio::join!(end(alive, limits.seconds, (&spent, early), child.wait()), streams);
     let mut text = out;
     if !err.is_empty() {
         line(&mut text, "STDERR:");
         line(&mut text, &err);
     }
     line(&mut text, &ended);
+    let remade = programs.remade(&begun);
+    remade.iter().for_each(|sentence| line(&mut text, sentence));
     if let Some(laid) = stand_in.and_then(StandIn::lay_down) {
         line(&mut text, &laid);
     }
@@ -119,7 +143,7 @@ pub async fn run(
     for sentence in programs.left_out() {
         line(&mut text, &sentence);
     }
-    Ok(text)
+    Ok(Labelled::new(text, if remade.is_some() { Trust::Outside } else { Trust::Owner }))
 }
 
 /// Whether what a program said reads as if it had missed the network.
@@ -186,12 +210,13 @@ fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[String
     sentences
 }
 
-/// Waits for the end, and brings it about when the time or the output is spent, or when it is to stop. The sandbox ends everything when its
+/// Waits for the end, and brings it about when the time or the output is spent, when it is to stop, or when what it must not see is
+/// another one. The sandbox ends everything when its
 /// standard input is closed.
 async fn end(
     alive: UnixStream,
     seconds: u64,
-    (spent, stop): (&Spent, impl Future<Output = ()>),
+    (spent, (stop, remade)): (&Spent, (impl Future<Output = ()>, impl Future<Output = ()>)),
     waiting: impl Future<Output = std::io::Result<std::process::ExitStatus>>,
 ) -> String {
     tokio::pin!(waiting);
@@ -205,6 +230,7 @@ async fn end(
         ),
         () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
         () = stop => "Ended: a program that the owner approved goes first. Call this one again when that has ended.".to_owned(),
+        () = remade => "Ended: what it must not see was exchanged while it ran. Run it again.".to_owned(),
     };
     drop(alive);
     match tokio::time::timeout(Duration::from_secs(LAST_SECONDS / 2), &mut waiting).await {

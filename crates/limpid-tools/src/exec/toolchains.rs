@@ -24,6 +24,13 @@ const DEPTH_OF_VERSIONS: usize = 5;
 /// Bytes of a file of settings that is read. A larger one is none.
 const SETTINGS: u64 = 64 * 1024;
 
+/// Entries of one folder of `[exec] toolchains`, with all that is looked through in it. What packages put there nobody counts, and each call
+/// of a program looks anew.
+const ENTRIES: usize = 20_000;
+
+/// Bytes of files of settings that are read in one.
+const BYTES: u64 = 16 * 1024 * 1024;
+
 /// Files of credentials by their names: Cargo, npm, Yarn, pip, Ruby, Composer, Gradle, Maven, Hex, Dart, NuGet, Git, curl.
 const NAMES: [&str; 21] = [
     ".credentials",
@@ -70,6 +77,34 @@ pub(super) struct Parts {
     pub(super) kept_back: Vec<PathBuf>,
 }
 
+/// That a folder holds more than is looked through. Nobody knows then what of it may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooLarge;
+
+/// What is still looked at in a folder of `[exec] toolchains`.
+struct Left {
+    entries: usize,
+    bytes: u64,
+}
+
+impl Left {
+    /// The names in a folder that is open; none where it cannot be listed.
+    fn names_in(&mut self, folder: impl AsFd) -> Result<Vec<OsString>, TooLarge> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(listing) = openat(folder, ".", flags, Mode::empty()).and_then(Dir::new) else { return Ok(Vec::new()) };
+        let names = listing.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+        let names = names.filter(|name| name != "." && name != "..").take(self.entries + 1);
+        let names: Vec<OsString> = names.collect();
+        self.entries = self.entries.checked_sub(names.len()).ok_or(TooLarge)?;
+        Ok(names)
+    }
+
+    fn read(&mut self, bytes: u64) -> Result<(), TooLarge> {
+        self.bytes = self.bytes.checked_sub(bytes).ok_or(TooLarge)?;
+        Ok(())
+    }
+}
+
 /// What is under a name in a folder, open whatever is put in its place meanwhile.
 struct Entry {
     name: OsString,
@@ -95,13 +130,17 @@ impl Entry {
     }
 
     /// Whether it has credentials, by its name or by what it says.
-    fn holds_secret(&self) -> bool {
+    fn holds_secret(&self, left: &mut Left) -> Result<bool, TooLarge> {
         let name = self.name.to_string_lossy().to_lowercase();
         let ending = Path::new(&name).extension().map(|ending| ending.to_string_lossy().into_owned());
         let may_be_settings = ending.is_none_or(|ending| ENDINGS.contains(&&*ending));
         let is_program = self.about.st_mode & 0o111 != 0;
-        let is_short = u64::try_from(self.about.st_size).is_ok_and(|size| size <= SETTINGS);
-        NAMES.contains(&&*name) || (may_be_settings && !is_program && is_short && self.says_secret())
+        let size = u64::try_from(self.about.st_size).ok().filter(|size| *size <= SETTINGS);
+        match size.filter(|_| may_be_settings && !is_program) {
+            _ if NAMES.contains(&&*name) => Ok(true),
+            Some(size) => left.read(size).map(|()| self.says_secret()),
+            None => Ok(false),
+        }
     }
 
     fn says_secret(&self) -> bool {
@@ -117,17 +156,20 @@ impl Entry {
 
 impl Parts {
     /// Adds what programs get of a folder, which is open and has this path.
-    pub(super) fn add(&mut self, path: &Path, folder: impl AsFd) {
-        self.add_entries(path, folder, 1);
+    ///
+    /// # Errors
+    /// When it is too large to be looked through.
+    pub(super) fn add(&mut self, path: &Path, folder: impl AsFd) -> Result<(), TooLarge> {
+        self.add_entries(path, folder, 1, &mut Left { entries: ENTRIES, bytes: BYTES }).map(drop)
     }
 
     /// Adds the entries of a folder, and says whether one of them was kept back. Each is reached from the folder around it: a program that
     /// writes there may put a link in the place of one meanwhile.
-    fn add_entries(&mut self, path: &Path, folder: impl AsFd, depth: usize) -> bool {
+    fn add_entries(&mut self, path: &Path, folder: impl AsFd, depth: usize, left: &mut Left) -> Result<bool, TooLarge> {
         self.split.push(path.to_owned());
         let before = self.kept_back.len();
         // One at a time: a folder may have more entries than a process may open.
-        for entry in names_in(&folder).into_iter().filter_map(|name| Entry::open(&folder, name)) {
+        for entry in left.names_in(&folder)?.into_iter().filter_map(|name| Entry::open(&folder, name)) {
             let path = path.join(&entry.name);
             match entry.kind() {
                 FileType::Symlink => {
@@ -135,38 +177,31 @@ impl Parts {
                     let target = target.map(|target| PathBuf::from(OsString::from_vec(target.into_bytes())));
                     self.links.extend(target.map(|target| (path, target)));
                 }
-                FileType::Directory => self.add_folder(path, &entry, depth),
-                FileType::RegularFile if entry.holds_secret() => self.kept_back.push(path),
+                FileType::Directory => self.add_folder(path, &entry, depth, left)?,
+                FileType::RegularFile if entry.holds_secret(left)? => self.kept_back.push(path),
                 FileType::RegularFile => self.places.push(entry.place(path)),
                 _ => {}
             }
         }
-        self.kept_back.len() > before
+        Ok(self.kept_back.len() > before)
     }
 
     /// Adds a folder: whole if nothing in it is to be kept back.
-    fn add_folder(&mut self, path: PathBuf, entry: &Entry, depth: usize) {
+    fn add_folder(&mut self, path: PathBuf, entry: &Entry, depth: usize, left: &mut Left) -> Result<(), TooLarge> {
         let has_versions = path.components().any(|part| part.as_os_str() == "versions");
         if depth < if has_versions { DEPTH_OF_VERSIONS } else { DEPTH } {
             let mut inner = Self::default();
-            if inner.add_entries(&path, &entry.handle, depth + 1) {
+            if inner.add_entries(&path, &entry.handle, depth + 1, left)? {
                 self.places.extend(inner.places);
                 self.links.extend(inner.links);
                 self.split.extend(inner.split);
                 self.kept_back.extend(inner.kept_back);
-                return;
+                return Ok(());
             }
         }
         self.places.push(entry.place(path));
+        Ok(())
     }
-}
-
-/// The names in a folder that is open; none where it cannot be listed.
-fn names_in(folder: impl AsFd) -> Vec<OsString> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(listing) = openat(folder, ".", flags, Mode::empty()).and_then(Dir::new) else { return Vec::new() };
-    let names = listing.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
-    names.filter(|name| name != "." && name != "..").collect()
 }
 
 /// Whether a line of settings gives a secret: a private key, a setting with such a name, an address with a password.
@@ -217,6 +252,24 @@ mod tests {
         assert_eq!(secret.into_iter().filter(|line| !is_secret(line)).collect::<Vec<_>>(), [""; 0]);
         assert_eq!(plain.into_iter().filter(|line| is_secret(line)).collect::<Vec<_>>(), [""; 0]);
     }
+
+    // SEC-093
+    #[test]
+    fn a_folder_is_looked_through_within_bounds() {
+        let disk = tempfile::tempdir().unwrap();
+        let made = |folder: &str, files: usize, text: &str| {
+            let path = disk.path().join(folder);
+            fs::create_dir_all(path.join("lib")).unwrap();
+            (0..files).for_each(|n| fs::write(path.join("lib").join(format!("s{n}.json")), text).unwrap());
+            let opened = openat(rustix::fs::CWD, &path, OFlags::PATH, Mode::empty()).unwrap();
+            Parts::default().add(&path, opened)
+        };
+        let settings = "a: b = c\n".repeat(7000);
+        assert_eq!(made("usual", 20, &settings), Ok(()));
+        assert_eq!(made("many", ENTRIES, ""), Err(TooLarge));
+        assert_eq!(made("long", 300, &settings), Err(TooLarge));
+    }
+
     /// A package that writes in a folder of a language exchanges one of its folders for a link, again and again.
     // SEC-058 SEC-088
     #[test]
@@ -252,7 +305,7 @@ mod tests {
             // Until it was met often enough as either.
             while folders < 300 || links < 300 {
                 let mut parts = Parts::default();
-                parts.add(&at("tools"), &opened);
+                parts.add(&at("tools"), &opened).unwrap();
                 folders += usize::from(!parts.places.is_empty());
                 links += usize::from(!parts.links.is_empty());
                 leaks += usize::from(parts.places.iter().any(|place| place.inode == private));

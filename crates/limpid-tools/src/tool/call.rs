@@ -50,6 +50,15 @@ pub struct PathArgument {
     pub adds: bool,
 }
 
+/// Where a call leads, looked up once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The folder that it runs in, whole and without links: the one path that it names.
+    pub folder: PathBuf,
+    /// All that decides what it runs, sees and reaches: another call has another text.
+    pub all: String,
+}
+
 /// A program that a call would start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {

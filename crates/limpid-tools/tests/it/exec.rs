@@ -8,6 +8,7 @@ mod kit;
 mod layers;
 mod limits;
 mod network;
+mod of_call;
 mod planted;
 mod views;
 mod watcher;

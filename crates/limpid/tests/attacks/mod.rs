@@ -14,6 +14,10 @@ mod drawn_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;
+#[cfg(target_os = "linux")]
+mod exchanged_file;
+#[cfg(target_os = "linux")]
+mod exchanged_folder;
 mod exported_picture;
 mod failed_turn;
 mod fixed_fetches;

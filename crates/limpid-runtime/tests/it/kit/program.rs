@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_runtime::{Tool, ToolContext};
-use limpid_tools::Stop;
+use limpid_tools::{Found, Stop};
 use serde_json::{Map, Value};
 
 type Runs = dyn Fn() -> Result<Labelled<String>, Sentence> + Send + Sync;
 
 /// A tool `program` that runs a program: it does this each time, and comes to that.
 pub fn program(runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static) -> Arc<dyn Tool> {
-    Arc::new(Program { starts: None, writes_in: Vec::new(), runs: Box::new(runs) })
+    Arc::new(Program { starts: None, writes_in: Vec::new(), found: None, runs: Box::new(runs) })
 }
 
 /// The same for a tool that lets programs change this folder, whatever the settings say.
@@ -22,7 +22,7 @@ pub fn program_writing_in(
     folder: PathBuf,
     runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
-    Arc::new(Program { starts: None, writes_in: vec![folder], runs: Box::new(runs) })
+    Arc::new(Program { starts: None, writes_in: vec![folder], found: None, runs: Box::new(runs) })
 }
 
 /// The same for a program that starts in this way, and does the rest when an approved one waits for it to end.
@@ -30,12 +30,21 @@ pub fn program_in_the_way(
     starts: impl Fn() + Send + Sync + 'static,
     runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
-    Arc::new(Program { starts: Some(Box::new(starts)), writes_in: Vec::new(), runs: Box::new(runs) })
+    Arc::new(Program { starts: Some(Box::new(starts)), writes_in: Vec::new(), found: None, runs: Box::new(runs) })
+}
+
+/// The same for a program that leads to what a test says, each time that somebody looks.
+pub fn program_leading_to(
+    found: impl Fn() -> String + Send + Sync + 'static,
+    runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    Arc::new(Program { starts: None, writes_in: Vec::new(), found: Some(Box::new(found)), runs: Box::new(runs) })
 }
 
 struct Program {
     starts: Option<Box<dyn Fn() + Send + Sync>>,
     writes_in: Vec<PathBuf>,
+    found: Option<Box<dyn Fn() -> String + Send + Sync>>,
     runs: Box<Runs>,
 }
 
@@ -63,6 +72,10 @@ impl Tool for Program {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    fn leads_to(&self, _: &Value) -> Option<Found> {
+        self.found.as_ref().map(|found| Found { folder: PathBuf::new(), all: found() })
     }
 
     fn writes_in(&self) -> Vec<PathBuf> {

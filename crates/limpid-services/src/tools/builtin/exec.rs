@@ -91,9 +91,12 @@ mod linux {
     pub fn left_out(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<String> {
         let programs = helper.and_then(|helper| programs(home, config, environment, helper));
         let Some(programs) = programs else { return Vec::new() };
-        let kept_back = programs.kept_back().into_iter();
-        let kept_back =
-            kept_back.map(|file| format!("`{}` holds credentials; programs do not get it.", file.display()));
+        let says =
+            |file: std::path::PathBuf| format!("`{}` holds credentials; programs do not get it.", file.display());
+        let kept_back = match programs.kept_back() {
+            Ok(files) => files.into_iter().map(says).collect(),
+            Err(why) => vec![format!("{why}.")],
+        };
         programs.left_out().into_iter().chain(kept_back).collect()
     }
 

@@ -27,6 +27,10 @@ pub(super) const NOT_FOR_OTHERS: &str =
 const FORBIDDEN: &str = "your rules forbid it, so a yes does not let it run";
 const CANNOT_RUN: &str = "it cannot run as it stands, so a yes does not let it run";
 
+/// Why a call does not run that leads elsewhere than when it was judged.
+pub(super) const MOVED: &str =
+    "where it starts, or what it names, is not the one any more that was judged; call it again";
+
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
     let mut id = id.clone();
@@ -57,7 +61,7 @@ impl TurnToolExecutor {
     }
 
     /// Whether others read the conversation now, whoever did when its turn began.
-    async fn others_read(&self, conversation: Option<&ConversationId>) -> bool {
+    pub(super) async fn others_read(&self, conversation: Option<&ConversationId>) -> bool {
         // Where nobody can say, nothing is shown to others.
         match conversation {
             Some(id) => is_read_by_others(&*self.store, id).await.unwrap_or(true),
@@ -71,6 +75,8 @@ impl TurnToolExecutor {
             Ok(read) => read,
             Err(why) => return Decision::Refused(why),
         };
+        // From here on all that is said of the call is said of what is found now.
+        let tool = aside(|| tool.for_call(&arguments)).unwrap_or(tool);
         let others_read = self.others_read(context.conversation.as_ref()).await;
         // Why it cannot run, and whether it can, may be what only a call that is asked about would show.
         let is_kept_back = others_read && context.trust.is_foreign();
@@ -82,6 +88,9 @@ impl TurnToolExecutor {
             can_run = false;
         }
         let mut facts = aside(|| self.policy.facts(&*tool, &arguments));
+        if facts.has_moved() {
+            return Decision::Refused(MOVED.into());
+        }
         facts.others_read = others_read;
         facts.bind(&tool.looked_up(&arguments).await);
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
@@ -129,6 +138,7 @@ impl TurnToolExecutor {
                 facts,
                 pins: None,
                 approved: false,
+                conversation: context.conversation.clone(),
             })),
             verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await,
         }
@@ -234,7 +244,18 @@ impl TurnToolExecutor {
                 let (call, pins) = (call.clone(), Some(pins));
                 let private_place = facts.private_place(context);
                 let may_lead_to_key = facts.may_lead_to_key(context);
-                let permit = Permit { tool, call, arguments, facts, private_place, may_lead_to_key, pins, approved };
+                let conversation = context.conversation.clone();
+                let permit = Permit {
+                    tool,
+                    call,
+                    arguments,
+                    facts,
+                    private_place,
+                    may_lead_to_key,
+                    pins,
+                    approved,
+                    conversation,
+                };
                 Decision::Run(Box::new(permit))
             }
         }

@@ -3,12 +3,13 @@
 use std::sync::{Arc, PoisonError};
 
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_tools::{StrangersProgram, ToolContext, Written, echoed};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_tools::{StrangersProgram, Tool, ToolContext, Written, echoed};
 use limpid_turn::ToolOutcome;
+use serde_json::Value;
 
 use crate::memory::WriteSource;
-use crate::tools::executor::decide::NOT_FOR_OTHERS;
+use crate::tools::executor::decide::{MOVED, NOT_FOR_OTHERS};
 use crate::tools::executor::{Permit, TurnToolExecutor};
 use crate::tools::file_history::{Before, Reading, StartedBy, Starting, Turn};
 use crate::tools::policy::{CallFacts, Pins, changes};
@@ -35,17 +36,19 @@ impl TurnToolExecutor {
         }
     }
 
-    /// Waits until nothing is in the way of a call that may run.
+    /// Waits until nothing is in the way of a call that may run; says whether something may have been, so that it is judged once more.
     ///
     /// # Errors
     /// When others that change the same files, or could, do not end in time.
-    pub(crate) async fn wait_for(&self, permit: &Permit) -> Result<(), Sentence> {
+    pub(crate) async fn wait_for(&self, permit: &Permit) -> Result<bool, Sentence> {
         self.files.wait_for(&permit.facts).await
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
-        let Permit { tool, call, arguments, facts, private_place, may_lead_to_key, pins, approved } = permit;
+        let Permit { tool, call, arguments, facts, private_place, may_lead_to_key, pins, approved, conversation } =
+            permit;
         let pins = pins.filter(|_| approved);
+        let yes = pins.as_ref().map(|pins| Yes { bound_to: pins.text.clone(), conversation });
         let strangers = tool.strangers_program(context.trust, approved, &arguments);
         if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
             return Err("what it names is not what it was when it was judged; call it again".into());
@@ -57,14 +60,7 @@ impl TurnToolExecutor {
             }
             _ => None,
         };
-        // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.
-        if let Some(pins) = pins.as_ref().filter(|_| facts.effect == Effect::Run) {
-            let now = Pins::look(&tool, &arguments, &facts, None).await;
-            if now.text != pins.text {
-                let moved = context.words(changes(&pins.text, &now.text));
-                return Err(sentence!("what was approved is not what is there now ({}); call it again", moved));
-            }
-        }
+        let tool = self.as_judged(tool, (&arguments, &facts), yes.as_ref(), &context).await?;
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
         let (drawn, program) = (facts.may_be_drawn(), strangers);
@@ -79,7 +75,8 @@ impl TurnToolExecutor {
             return Err(refusal.into());
         }
         let by = WriteSource::turn(&context);
-        let before = self.files.before(&call.name, &facts, &by).await?;
+        let still = self.is_as_approved(&tool, (&arguments, &facts), yes.as_ref(), &context);
+        let before = self.files.before(&call.name, &facts, &by, still).await?;
         let program = match facts.effect {
             Effect::Run => {
                 let (writes, is_strangers) = (tool.writes_in(), strangers.is_some());
@@ -124,6 +121,59 @@ impl TurnToolExecutor {
         }
     }
 
+    /// The tool with what a call leads to now, as it comes to run: that may have changed while it waited. What runs is what is found here,
+    /// and no later look decides anything.
+    ///
+    /// # Errors
+    /// When it is not what was judged, or not what was approved.
+    async fn as_judged(
+        &self,
+        tool: Arc<dyn Tool>,
+        (arguments, facts): (&Value, &CallFacts),
+        yes: Option<&Yes>,
+        context: &ToolContext,
+    ) -> Result<Arc<dyn Tool>, Sentence> {
+        let said = arguments.clone();
+        let looked = tokio::task::spawn_blocking(move || tool.for_call(&said).unwrap_or(tool)).await;
+        let tool = looked.map_err(|_| Sentence::from("where it leads could not be looked up; call it again"))?;
+        // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.
+        let yes = yes.filter(|_| facts.effect == Effect::Run);
+        self.is_as_approved(&tool, (arguments, facts), yes, context).await?;
+        if facts.found.is_some() {
+            // Why it cannot run any more says more than that it was something else.
+            tool.check(arguments)?;
+        }
+        match tool.leads_to(arguments) == facts.found {
+            true => Ok(tool),
+            false => Err(MOVED.into()),
+        }
+    }
+
+    /// Looks once more at what a yes is bound to, where nobody else changes it any more: the call may have waited for that.
+    ///
+    /// # Errors
+    /// When it is something else by now, or when others have come to read the conversation.
+    async fn is_as_approved(
+        &self,
+        tool: &Arc<dyn Tool>,
+        (arguments, facts): (&Value, &CallFacts),
+        yes: Option<&Yes>,
+        context: &ToolContext,
+    ) -> Result<(), Sentence> {
+        let Some(Yes { bound_to, conversation }) = yes else { return Ok(()) };
+        let moved = if self.others_read(conversation.as_ref()).await == facts.others_read {
+            let now = Pins::look(tool, arguments, facts, None).await;
+            if now.text == *bound_to {
+                return Ok(());
+            }
+            changes(bound_to, &now.text)
+        } else {
+            // Those who have come are not told what has become of the files.
+            "who reads this conversation has changed".to_owned()
+        };
+        Err(sentence!("what was approved is not what is there now ({}); call it again", context.words(moved)))
+    }
+
     /// Writes down that the owner's yes makes their own what a stranger's text led to, with what they were shown.
     async fn take_over(
         &self,
@@ -151,6 +201,14 @@ impl TurnToolExecutor {
         *count += 1;
         *count
     }
+}
+
+/// What the owner has said yes to.
+struct Yes {
+    /// By the text of its [`Pins`].
+    bound_to: String,
+    /// Where it was asked.
+    conversation: Option<ConversationId>,
 }
 
 /// Has a call write nothing more when whoever waits for it stops waiting: what it does on another thread goes on.

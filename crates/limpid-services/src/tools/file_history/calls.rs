@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use limpid_config::FileError;
 use limpid_core::policy::{Effect, Followed, PathFacts};
-use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
+use limpid_core::{ConversationId, Sentence, Trust, sentence};
 use limpid_store::{Author, FileChangeEnd, FileContent};
 use limpid_tools::{Written, echoed, files};
 
-use super::busy::{Busy, Claim, Scope, alone_with};
+use super::busy::Busy;
 use super::disk::on_disk;
 use super::journal::{Watched, unchanged};
+use super::judged::{WrittenFile, led_elsewhere, not_kept};
 use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
 use super::read::{look, look_before_read, refusal};
@@ -36,6 +36,8 @@ pub(crate) struct Before {
     known: Vec<Followed>,
     /// Where it writes, with every link followed.
     places: Vec<PathBuf>,
+    /// By the names of the files that it writes, where it was judged to write them.
+    judged: BTreeMap<String, PathBuf>,
     busy: Option<Arc<Busy>>,
 }
 
@@ -82,15 +84,17 @@ impl Room {
 }
 
 impl FileHistory {
-    /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
+    /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none. `still` is
+    /// the last look at what a yes to it is bound to, for when nobody else changes the files.
     ///
     /// # Errors
-    /// When that cannot be kept: then the call must not run.
+    /// When that cannot be kept, or is not what was approved: then the call must not run.
     pub(crate) async fn before(
         &self,
         tool: &str,
         facts: &CallFacts,
         by: &WriteSource,
+        still: impl Future<Output = Result<(), Sentence>> + Send,
     ) -> Result<Option<Before>, Sentence> {
         let all = facts.effect == Effect::Run;
         let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
@@ -99,7 +103,7 @@ impl FileHistory {
         }
         let quoted = self.journal.disk.names.quoted();
         let places = written.iter().map(|path| path.real.as_path().to_owned()).collect();
-        let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
+        let (mut files, mut busy, mut known, mut judged) = (BTreeMap::new(), None, Vec::new(), BTreeMap::new());
         if all {
             for name in quoted {
                 // What cannot be read is in no prompt either.
@@ -109,44 +113,21 @@ impl FileHistory {
         } else {
             let names = self.written_names(&written, &quoted);
             busy = Some(Arc::new(self.alone_for(&names).await?));
-            // Nobody else changes them from here on.
+            // A program may have laid a link while this call waited: it was judged by the place before.
+            if let Some(path) = written.iter().find(|path| self.leads_elsewhere(path)) {
+                return Err(led_elsewhere(path));
+            }
+            // No other call changes them from here on.
+            still.await?;
             known = self.check_known(facts, by).await?;
-            for (name, written) in names {
-                let begun = self.begin(&name, (Some(tool), None), by).await;
-                files.insert(name, begun.map_err(|error| not_kept(written, &error))?);
+            for (name, WrittenFile { called, place }) in names {
+                let begun = self.begin(&name, Some(&place), (Some(tool), None), by).await;
+                files.insert(name.clone(), begun.map_err(|error| not_kept(called, &error))?);
+                judged.insert(name, place);
             }
         }
         let recorded = self.recorded.lock().await.clone();
-        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, places, busy }))
-    }
-
-    /// Waits until the files of a call can be changed.
-    ///
-    /// # Errors
-    /// When others do not end in time: then the call would be refused, too.
-    pub(crate) async fn wait_for(&self, facts: &CallFacts) -> Result<(), Sentence> {
-        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
-        if facts.effect == Effect::Run || written.is_empty() {
-            return Ok(());
-        }
-        let names = self.written_names(&written, &self.journal.disk.names.quoted());
-        self.alone_for(&names).await.map(drop)
-    }
-
-    /// By the names of the files, how a call has named each that it writes.
-    fn written_names(&self, written: &[&PathFacts], quoted: &[String]) -> BTreeMap<String, String> {
-        let names = |path: &&PathFacts| {
-            let of = self.journal.disk.names.of_written(path.real.as_path(), quoted);
-            let called = path.written.clone();
-            of.into_iter().map(move |name| (name, called.clone()))
-        };
-        written.iter().flat_map(names).collect()
-    }
-
-    async fn alone_for(&self, names: &BTreeMap<String, String>) -> Result<Busy, Sentence> {
-        let claims: Vec<Claim> = names.iter().map(|(name, called)| Claim::of(self, name, called)).collect();
-        let busy = alone_with(self, &claims, Scope::Instructing).await;
-        busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, places, judged, busy }))
     }
 
     /// Looks at the files after the call and writes down what became of them. `written` is where it says that it wrote itself.
@@ -156,7 +137,7 @@ impl FileHistory {
         written: Vec<PathBuf>,
         by: &WriteSource,
     ) -> Result<(), AgentError> {
-        let Some(Before { tool, mut files, recorded: seen, all, known, places, busy }) = before else {
+        let Some(Before { tool, mut files, recorded: seen, all, known, places, judged, busy }) = before else {
             return Ok(());
         };
         for place in written.iter().filter(|place| !places.contains(place)) {
@@ -172,7 +153,7 @@ impl FileHistory {
         for (name, Watched { content, begun }) in files {
             // For each file anew: a program may have left thousands, and other calls wait for none of them.
             let mut recorded = self.recorded.lock().await;
-            let now = self.journal.content(&name).await;
+            let now = self.journal.content_at(&name, judged.get(&name).map(PathBuf::as_path)).await;
             let now = if all { now.unwrap_or(None) } else { now? };
             let before = if recorded.get(&name) == seen.get(&name) {
                 content
@@ -242,8 +223,13 @@ impl FileHistory {
         let no_look = |error: tokio::task::JoinError| {
             sentence!("whether the file has changed could not be seen: {}; nothing was written", echoed(error))
         };
-        let mut known = Vec::new();
+        let (mut known, grants) = (Vec::new(), grants(&self.home, &self.config.files));
         for path in facts.paths.iter().filter(|path| path.write) {
+            // Of what tools may not read nobody is told: a grant may have gone since the call was judged.
+            if !grants.reads(path.real.as_path()) {
+                known.push(path.real.clone());
+                continue;
+            }
             // The file is read whole and compared, which nobody else waits for.
             let (read, reader, real) = (Arc::clone(&self.read), conversation.clone(), path.real.clone());
             if facts.adds {
@@ -298,15 +284,6 @@ impl FileHistory {
         let author = Some(self.memory.author(&added(said(&before), said(&after)), by).await?);
         Ok(FileChangeEnd { before, after, author })
     }
-}
-
-/// An error names the file as links lead to it, which whoever made them has named; the model is told its own name of it.
-fn not_kept(written: String, error: &AgentError) -> Sentence {
-    let why = match error {
-        AgentError::File(FileError::Io { source, .. }) => io_cause(source),
-        _ => "the history of files cannot be written".to_owned(),
-    };
-    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(written), echoed(why))
 }
 
 #[cfg(test)]

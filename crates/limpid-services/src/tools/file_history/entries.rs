@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use limpid_config::regular_file;
+use limpid_config::without_links::{Standing, standing};
 use limpid_store::{FileContent, FileHash, ProgramRun, WaitingFile};
 
-use super::kept::hash_of;
+use super::opened::OpenedFile;
 use crate::tools::policy::real;
-
-/// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
-const KEPT: u64 = 256 * 1024;
 
 /// How the text begins that stands for a link.
 const LINK: &str = "a link to ";
@@ -38,13 +35,14 @@ pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
 
 /// The same for a place whose folder is known to have every link followed.
 pub(super) fn own_entry(place: &Path) -> std::io::Result<Option<FileContent>> {
-    match std::fs::read_link(place) {
-        Ok(target) => {
+    Ok(match standing(place)? {
+        Some(Standing::Link(target)) => {
             let hash = link_hash(target.as_os_str().as_encoded_bytes());
-            Ok(Some(FileContent { hash, text: Some(format!("{LINK}{}\n", target.display())) }))
+            Some(FileContent { hash, text: Some(format!("{LINK}{}\n", target.display())) })
         }
-        Err(_) => Ok(content(place)?.map(of_file)),
-    }
+        Some(Standing::File(file)) => Some(of_file(OpenedFile::of(file).content()?)),
+        None => None,
+    })
 }
 
 /// The hash of what stands at a place itself, as [`entry`] has it: its text is not held.
@@ -54,10 +52,11 @@ pub(super) fn entry_hash(place: &Path) -> std::io::Result<Option<FileHash>> {
 
 /// The same for a place whose folder is known to have every link followed.
 pub(super) fn own_entry_hash(place: &Path) -> std::io::Result<Option<FileHash>> {
-    match std::fs::read_link(place) {
-        Ok(target) => Ok(Some(link_hash(target.as_os_str().as_encoded_bytes()))),
-        Err(_) => hash_of(place),
-    }
+    Ok(match standing(place)? {
+        Some(Standing::Link(target)) => Some(link_hash(target.as_os_str().as_encoded_bytes())),
+        Some(Standing::File(file)) => Some(OpenedFile::of(file).hash()?),
+        None => None,
+    })
 }
 
 /// The hash of a link: that of its target, bit by bit the reverse. Whoever wants a file that has it has to break SHA-256.
@@ -94,19 +93,6 @@ fn former_target(content: &FileContent) -> Option<&str> {
     let text = content.text.as_deref()?;
     let target = text.strip_prefix(LINK)?.strip_suffix('\n')?;
     (!target.contains('\n') && FileHash::of(text.as_bytes()) == content.hash).then_some(target)
-}
-
-/// What a file holds; its text too unless it is large. None when there is no file.
-pub(super) fn content(path: &Path) -> std::io::Result<Option<FileContent>> {
-    let Some(hash) = hash_of(path)? else { return Ok(None) };
-    let text = regular_file::read_text(path, KEPT).ok().filter(|text| FileHash::of(text.as_bytes()) == hash);
-    Ok(Some(FileContent { hash, text }))
-}
-
-/// What a file holds whose whole text was read.
-pub(super) fn of_text(text: String) -> FileContent {
-    let hash = FileHash::of(text.as_bytes());
-    FileContent { hash, text: (text.len() as u64 <= KEPT).then_some(text) }
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use limpid_config::Home;
+use limpid_config::{Home, without_links};
 use limpid_store::{FileChangeEnd, StoreError, WaitingFile, file_key};
 
-use super::entries::content;
 use super::journal::{Journal, Watched, unchanged};
+use super::opened::content;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;
@@ -85,10 +85,11 @@ async fn move_out(
         StoreError::Unreachable { path: outside.clone(), detail: "it is full of files of that name".to_owned() }
     })?;
     let (from, to) = (way.display().to_string(), Path::new(OUTSIDE).join(&free).display().to_string());
-    let target = outside.join(&free);
-    let there = journal.begin(&to, (None, None), &by).await?;
-    let here = journal.begin(&from, (None, None), &by).await?;
-    let moved = target.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::rename(file, &target));
+    let target = real(&outside).join(&free);
+    let there = journal.begin(&to, None, (None, None), &by).await?;
+    let here = journal.begin(&from, None, (None, None), &by).await?;
+    let moved = target.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let moved = moved.and_then(|()| without_links::rename(file, &target));
     let content = here.content.clone();
     for (Watched { content: before, begun }, after) in [(there, content), (here, None)] {
         let end = if moved.is_ok() { FileChangeEnd { before, after, author: None } } else { unchanged(before) };

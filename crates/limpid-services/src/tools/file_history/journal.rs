@@ -1,13 +1,14 @@
 //! What is written down of files before they are changed, and where what they held is kept.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 
-use limpid_config::Home;
+use limpid_config::{Config, Home, Live};
 use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, StoreError};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::disk::Disk;
+use super::disk::{Disk, LookedAt};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
 
@@ -27,8 +28,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(home: &Home, memory: MemoryWriter) -> Self {
-        Self { memory, disk: Disk::new(home), busy: Mutex::default() }
+    pub(super) fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
+        Self { memory, disk: Disk::new(home, config), busy: Mutex::default() }
     }
 
     /// Waits until no other call of this process changes these files, in their order, and lets others wait until the guards are dropped.
@@ -45,18 +46,20 @@ impl Journal {
         guards
     }
 
-    /// Keeps what a file holds, and writes down that it is about to be changed.
+    /// Keeps what a file holds, and writes down that it is about to be changed. `judged` is the place that a call was judged by.
     pub(super) async fn begin(
         &self,
         name: &str,
+        judged: Option<&Path>,
         how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
     ) -> Result<Watched, AgentError> {
-        let content = self.content(name).await?;
+        let looked = self.disk.look(name, judged).await?;
+        let content = looked.as_ref().map(|looked| looked.content.clone());
         let begun = self.write_down(name, content.clone(), how, by).await?;
-        if let Some(FileContent { hash, text: None }) = &content {
+        if let Some(LookedAt { content: FileContent { hash, text: None }, file }) = looked {
             // The row comes first: what no row names is removed.
-            if let Err(error) = self.disk.keep(name, *hash).await {
+            if let Err(error) = self.disk.keep(name, file, hash).await {
                 self.memory.database().end_file_change(begun, unchanged(content)).await?;
                 return Err(error);
             }
@@ -87,7 +90,16 @@ impl Journal {
 
     /// What a file holds; none when it is not there.
     pub(super) async fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
-        self.disk.content(name).await
+        self.content_at(name, None).await
+    }
+
+    /// The same at the place that a call was judged by.
+    pub(super) async fn content_at(
+        &self,
+        name: &str,
+        judged: Option<&Path>,
+    ) -> Result<Option<FileContent>, AgentError> {
+        Ok(self.disk.look(name, judged).await?.map(|looked| looked.content))
     }
 
     /// The bytes that a file held.

@@ -2,24 +2,21 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use limpid_config::{read_marking, regular_file};
+use limpid_config::MAX_FILE;
 use limpid_store::{FileHash, KeptFile};
-use sha2::{Digest, Sha256};
+
+use super::opened::{MOST_BYTES, OpenedFile};
+use super::without_mark;
+use crate::tools::policy::real;
 
 /// How long a content is kept after the last change that replaced it.
 const LIFE_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// Bytes that are kept at most.
-const MOST_BYTES: u64 = 200 * 1024 * 1024;
-
 /// Bytes that are kept of what turns changed that had read a stranger's text.
 const MOST_FOREIGN_BYTES: u64 = 50 * 1024 * 1024;
-
-/// Bytes that are copied at once.
-const STEP: usize = 64 * 1024;
 
 /// The folder of what is kept.
 #[derive(Clone, Debug)]
@@ -36,24 +33,29 @@ impl KeptFiles {
     ///
     /// # Errors
     /// When it cannot be read or written, or is another content by now.
-    pub(super) fn keep(&self, path: &Path, hash: FileHash) -> io::Result<()> {
+    pub(super) fn keep(&self, from: &OpenedFile, hash: FileHash) -> io::Result<()> {
         let kept = self.file(hash);
-        if kept.exists() {
-            return Ok(());
-        }
-        let mut from = regular_file::open(path)?;
-        if from.metadata()?.len() > MOST_BYTES {
+        if kept.exists() || from.bytes() > MOST_BYTES {
             return Ok(());
         }
         fs::create_dir_all(&self.folder)?;
         // A copy whose call was given up goes on, beside the next one of the same content.
         let (process, thread) = (std::process::id(), std::thread::current().id());
         let new = self.folder.join(format!(".{hash}.{process}-{thread:?}.new"));
-        let copied = copy(&mut from, create(&new)?).and_then(|copied| match copied == hash {
+        let copied = from.copy(create(&new)?).and_then(|copied| match copied == hash {
             true => fs::rename(&new, &kept),
             false => Err(io::Error::other("it changed while it was read")),
         });
         copied.inspect_err(|_| drop(fs::remove_file(&new)))
+    }
+
+    /// The same for the file at a place, which is a path with every link followed.
+    ///
+    /// # Errors
+    /// As [`KeptFiles::keep`], and when a link is in its place or on the way by now.
+    pub(super) fn keep_at(&self, place: &Path, hash: FileHash) -> io::Result<()> {
+        let from = OpenedFile::at(place)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        self.keep(&from, hash)
     }
 
     /// A content that is kept; none when it is kept no longer, or is not what it was.
@@ -61,16 +63,20 @@ impl KeptFiles {
     /// # Errors
     /// When it cannot be read.
     pub(super) fn read(&self, hash: FileHash) -> io::Result<Option<Vec<u8>>> {
-        match regular_file::read(&self.file(hash), MOST_BYTES) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            read => read.map(|bytes| (FileHash::of(&bytes) == hash).then_some(bytes)),
-        }
+        let Some(kept) = self.opened(hash)? else { return Ok(None) };
+        let bytes = kept.read(MOST_BYTES)?;
+        Ok((FileHash::of(&bytes) == hash).then_some(bytes))
     }
 
     /// The text of a content that is kept, as prompts read files; none when it is not there, or is not what it was.
     pub(super) fn text(&self, hash: FileHash) -> Option<String> {
-        let read = read_marking(&self.file(hash)).ok().flatten()?;
-        (FileHash::of(&read.bytes) == hash).then_some(read.text)
+        let bytes = self.opened(hash).ok()??.read(MAX_FILE).ok()?;
+        (FileHash::of(&bytes) == hash).then(|| without_mark(&String::from_utf8_lossy(&bytes)).to_owned())
+    }
+
+    fn opened(&self, hash: FileHash) -> io::Result<Option<OpenedFile>> {
+        // The owner may have laid a link on the way to the home; programs write nowhere on it.
+        OpenedFile::at(&real(&self.folder).join(hash.to_string()))
     }
 
     /// Removes what is too old or too much. What a stranger's text has had changed is counted by itself, so that no number of such
@@ -107,58 +113,6 @@ impl KeptFiles {
     }
 }
 
-/// The hash of what a file holds; none when there is no regular file. What is larger than everything that is kept is told
-/// apart by its size alone.
-///
-/// # Errors
-/// When it cannot be read.
-pub(super) fn hash_of(path: &Path) -> io::Result<Option<FileHash>> {
-    let mut file = match regular_file::open(path) {
-        Err(error)
-            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput) =>
-        {
-            return Ok(None);
-        }
-        opened => opened?,
-    };
-    let bytes = file.metadata()?.len();
-    if bytes > MOST_BYTES {
-        return Ok(Some(FileHash::of(format!("{bytes} bytes that were not read").as_bytes())));
-    }
-    copy(&mut file, io::sink()).map(Some)
-}
-
-/// Copies at most as many bytes as are kept, and returns their hash.
-fn copy(from: &mut File, mut to: impl Finish) -> io::Result<FileHash> {
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; STEP]);
-    let mut from = from.take(MOST_BYTES + 1);
-    loop {
-        let read = from.read(&mut buffer)?;
-        let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
-        hash.update(bytes);
-        to.write_all(bytes)?;
-    }
-    to.finish()?;
-    Ok(FileHash(hash.finalize().into()))
-}
-
-/// Where bytes go, until they are safe there.
-trait Finish: io::Write {
-    fn finish(&self) -> io::Result<()>;
-}
-
-impl Finish for File {
-    fn finish(&self) -> io::Result<()> {
-        self.sync_data()
-    }
-}
-
-impl Finish for io::Sink {
-    fn finish(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// A new file that its owner alone may read.
 #[expect(
     clippy::disallowed_methods,
@@ -175,18 +129,19 @@ fn create(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::file_history::opened::hash_of;
 
     // SEC-063
     #[test]
     fn what_is_kept_is_what_was_there_and_goes_after_a_month() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptFiles::new(folder.path().join("kept"));
-        let file = folder.path().join("file");
+        let file = folder.path().canonicalize().unwrap().join("file");
         let mut changes = Vec::new();
         for (text, day) in [("new", 31), ("old", 1), ("older", 0)] {
             fs::write(&file, text).unwrap();
             let hash = hash_of(&file).unwrap().unwrap();
-            kept.keep(&file, hash).unwrap();
+            kept.keep_at(&file, hash).unwrap();
             changes.push(KeptFile { hash, at_ms: day * 24 * 60 * 60 * 1000, is_foreign: false });
         }
         let there = || changes.iter().map(|change| kept.read(change.hash).unwrap()).collect::<Vec<_>>();
@@ -195,8 +150,54 @@ mod tests {
         assert_eq!(there(), [Some(b"new".to_vec()), Some(b"old".to_vec()), None]);
         fs::write(kept.file(changes[0].hash), "other").unwrap();
         assert_eq!(there(), [None, Some(b"old".to_vec()), None], "what was changed since is not what it was");
-        assert!(kept.keep(&file, FileHash::of(b"something else")).is_err());
+        assert!(kept.keep_at(&file, FileHash::of(b"something else")).is_err());
         assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 2, "no unfinished copy is left");
+    }
+
+    /// A program exchanges the file for a link again and again, as fast as it can.
+    // SEC-058 SEC-063 SEC-088
+    #[cfg(unix)]
+    #[test]
+    fn of_a_file_that_is_exchanged_for_a_link_meanwhile_nothing_that_the_link_leads_to_is_kept() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        let kept = KeptFiles::new(at("kept"));
+        fs::create_dir(at("site")).unwrap();
+        fs::write(at("private"), "PIN 4711").unwrap();
+        let (path, new) = (at("site/plan"), at("site/new"));
+        let lay = |is_link: bool| {
+            match is_link {
+                true => std::os::unix::fs::symlink("../private", &new).unwrap(),
+                false => fs::write(&new, "tea").unwrap(),
+            }
+            fs::rename(&new, &path).unwrap();
+        };
+        lay(false);
+        let stop = AtomicBool::new(false);
+        let (mut own, mut refused) = (0, 0);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    [true, false].into_iter().for_each(lay);
+                }
+            });
+            // Until both were met often enough.
+            while own < 50 || refused < 50 {
+                let looked = hash_of(&path).ok().flatten();
+                match looked.map(|hash| kept.keep_at(&path, hash)) {
+                    Some(Ok(())) => own += 1,
+                    _ => refused += 1,
+                }
+                // Whoever knows the hash of what is private has none of it kept either.
+                let _ = kept.keep_at(&path, FileHash::of(b"PIN 4711"));
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        let texts: Vec<Vec<u8>> =
+            fs::read_dir(at("kept")).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+        assert_eq!(texts, [b"tea".to_vec()]);
     }
 
     // SEC-063

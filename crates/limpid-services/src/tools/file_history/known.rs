@@ -28,14 +28,15 @@ use crate::tools::policy::{PathResolver, QuotedFiles, links_on, real};
 
 impl FileHistory {
     /// Keeps what a file holds and writes down that it is about to be changed. What an instructing file holds is noted as the owner's if
-    /// it does not wait for them.
+    /// it does not wait for them. `judged` is the place that a call was judged by.
     pub(super) async fn begin(
         &self,
         name: &str,
+        judged: Option<&Path>,
         how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
     ) -> Result<Watched, AgentError> {
-        let watched = self.journal.begin(name, how, by).await?;
+        let watched = self.journal.begin(name, judged, how, by).await?;
         if let Some(content) = &watched.content
             && self.instructs(name)
             && !self.unaccepted().await?.contains_hash(&self.place(name), content.hash)
@@ -212,7 +213,7 @@ impl FileHistory {
             let links = self.links(&seen.to).await?;
             let moves = [(&seen.to, Some(text), links), (&seen.from, None, Links::Followed)];
             for (name, after, links) in moves {
-                let Watched { content: before, begun } = self.begin(name, (None, None), &by).await?;
+                let Watched { content: before, begun } = self.begin(name, None, (None, None), &by).await?;
                 let bytes = after.as_ref().map(|_| seen.text.as_bytes());
                 let moved = self.write(name, bytes, links);
                 let author = is_quoted(name).then_some(Author::Said);
@@ -231,7 +232,7 @@ impl FileHistory {
         if let Some(hash) = without_text.filter(|_| no_program_since.is_none()) {
             // Prompts still say it if the program changes the file again.
             let (kept, path) = (KeptFiles::new(self.home.kept_files()), place.clone());
-            on_disk(move || kept.keep(&path, hash).map_err(AgentError::file(path))).await?;
+            on_disk(move || kept.keep_at(&path, hash).map_err(AgentError::file(path))).await?;
         }
         let raised = self.raised(&place, seen.lines().join("\n"), source);
         let accepted = AcceptedContent { hash: seen.content, now, no_program_since };

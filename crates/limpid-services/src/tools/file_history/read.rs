@@ -11,9 +11,9 @@ use limpid_core::policy::{Followed, PathFacts};
 use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
 use limpid_store::FileContent;
 use limpid_tools::echoed;
-use limpid_tools::files::{self, Grants};
+use limpid_tools::files::Grants;
 
-use super::entries::{content, of_text};
+use super::opened::{OpenedFile, content, of_text};
 use crate::line_diff::line_diff;
 
 /// Files that are remembered, over all conversations; the one that was looked at longest ago goes first. Those that a stranger's text may
@@ -59,6 +59,8 @@ pub(super) enum Unknown {
     Changed(String),
     /// It was read, and what it held is remembered no more.
     Forgotten,
+    /// It was read, and cannot be now, or something else is in its place.
+    Unreadable,
 }
 
 impl Known {
@@ -129,7 +131,8 @@ impl ReadFiles {
             self.note(conversation, real, now?, trust);
             return Some(Unknown::Forgotten);
         };
-        let now = look(real.as_path());
+        // What cannot be read, or lies behind a link by now, is nothing that anybody is told of.
+        let Ok(now) = content(real.as_path()) else { return Some(Unknown::Unreadable) };
         if now.as_ref().map(|now| now.hash) == Some(before.hash) {
             return None;
         }
@@ -165,6 +168,9 @@ pub(super) fn refusal(path: &PathFacts, unknown: Unknown, trust: Trust) -> Sente
         Unknown::Forgotten => {
             sentence!("you read `{}` long ago, and it may have changed; nothing was written; read it again", name)
         }
+        Unknown::Unreadable => {
+            sentence!("`{}` cannot be read now, or leads elsewhere; nothing was written; read it again", name)
+        }
     }
 }
 
@@ -176,7 +182,8 @@ pub(super) fn look(real: &Path) -> Option<FileContent> {
 /// What a file holds that a call is about to read, as tools of files read it. Nothing where they refuse it: then no
 /// conversation comes to know it, and a path that leads anywhere else costs nobody the time of a look.
 pub(super) fn look_before_read(grants: &Grants, real: &Path) -> Option<FileContent> {
-    files::text(grants, real.to_str()?).ok().map(of_text)
+    let file = if grants.reads(real) { OpenedFile::at(real) } else { Ok(None) };
+    file.ok().flatten()?.text().ok().flatten().map(of_text)
 }
 
 /// The lines that went and came, with a few around them.

@@ -18,8 +18,9 @@ use limpid_store::{
 pub(super) use self::put_back::forget_put_back;
 use self::put_back::is_put_back;
 use super::entries::{entry, entry_hash, link_target, of_file, of_run, of_waiting};
-use super::kept::{KeptFiles, hash_of};
+use super::kept::KeptFiles;
 use super::names::{FileNames, added};
+use super::opened::hash_of;
 use crate::command_word::as_word;
 use crate::tools::policy::{PartsLeft, PathResolver, Way, links_on, real, real_by, way};
 
@@ -210,7 +211,7 @@ impl UnacceptedFiles {
 
     /// Whether a file would be one of them if it held this; it may be gone.
     pub(crate) fn contains_hash(&self, place: &Place, hash: FileHash) -> bool {
-        self.has(place, || Some(hash))
+        self.has(place, |_| Some(hash))
     }
 
     /// Whether a link that a path leads over is one of them.
@@ -222,13 +223,12 @@ impl UnacceptedFiles {
     /// Whether a file as it is now is one of them.
     pub fn contains_now(&self, place: &Place) -> bool {
         // What is not there tells nobody anything.
-        let now = || hash_of(place.as_path()).ok().flatten();
-        place.as_path().exists() && self.has(place, now)
+        place.as_path().exists() && self.has(place, |end| hash_of(end).ok().flatten())
     }
 
     /// Whether a file that was listed is one of them, as it is now. One that is gone since may have got its name from a program.
     pub(crate) fn contains_listed(&self, place: &Place) -> bool {
-        self.has(place, || hash_of(place.as_path()).ok().flatten())
+        self.has(place, |end| hash_of(end).ok().flatten())
     }
 
     /// Whether a program that runs may write a file.
@@ -290,14 +290,15 @@ impl UnacceptedFiles {
         inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
     }
 
-    fn has(&self, place: &Place, hash: impl FnOnce() -> Option<FileHash>) -> bool {
+    /// `hash` is that of what stands where a path leads.
+    fn has(&self, place: &Place, hash: impl FnOnce(&Path) -> Option<FileHash>) -> bool {
         if self.waiting.is_empty() && self.runs.is_empty() {
             return false;
         }
-        let hash = LazyCell::new(hash);
         let target = |link: &Path| entry_hash(link).ok().flatten();
         // The way is followed once: a program that runs may lay links meanwhile.
         let Way { end, links } = way(Path::new(MAIN_SEPARATOR_STR), &place.path, &|_| true);
+        let hash = LazyCell::new(|| hash(&end));
         self.is_new(&end, || *hash)
             || links.iter().any(|link| self.is_new(link, || target(link)))
             || self.runs.iter().any(|run| is_other_than_before(run, &place.path, || *hash))

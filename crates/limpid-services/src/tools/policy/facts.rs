@@ -3,7 +3,7 @@
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_core::stars::fits;
 use limpid_core::{ConversationId, Trust};
-use limpid_tools::{StrangersProgram, usual_form};
+use limpid_tools::{Found, StrangersProgram, usual_form};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -43,6 +43,8 @@ pub(crate) struct CallFacts {
     pub(crate) own_network: bool,
     /// Whether it would run a program that may be a stranger's, with the network, in a turn that has read nothing of a stranger's.
     pub(crate) sends: bool,
+    /// Where it leads, for a tool that looked that up. It runs as nothing else.
+    pub(crate) found: Option<Found>,
     /// Whether others read the conversation that it is called in.
     pub(crate) others_read: bool,
     /// What a number or a key in its arguments stands for.
@@ -75,6 +77,8 @@ impl CallFacts {
         bind(&resolver.workspace());
         paths.iter().for_each(|path| bind(&path.real.as_path().display().to_string()));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
+        // Whatever a lasting yes rests on, a yes to one call rests on, too.
+        bind(&tool.looked_at(arguments).unwrap_or_default());
         let judged = tool.judged(arguments);
         let rules = resolver.rules();
         let patterns = rules.iter().filter_map(|rule| rule.arguments.as_ref());
@@ -109,6 +113,7 @@ impl CallFacts {
             public: tool.is_public(),
             answers_alike: tool.answers_alike(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
+            found: tool.leads_to(arguments),
             about: None,
             told: String::new(),
             warning: None,
@@ -118,6 +123,12 @@ impl CallFacts {
             arguments: plain(&judged),
             paths,
         }
+    }
+
+    /// Whether its paths lead elsewhere than the tool found: something was put in the way while it was looked at.
+    pub(crate) fn has_moved(&self) -> bool {
+        let is_other = |found: &Found| self.paths.iter().any(|path| path.real.as_path() != found.folder);
+        self.found.as_ref().is_some_and(is_other)
     }
 
     /// Notes what it tells of the owner's, where a question says so.

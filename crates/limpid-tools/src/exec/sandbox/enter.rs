@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::stat;
 use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, getgid, getuid, pidfd_open, set_dumpable_behavior,
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, chdir, getgid, getuid, pidfd_open, set_dumpable_behavior,
     set_parent_process_death_signal, setpriority_process, setsid, wait,
 };
 use rustix::stdio::stdin;
@@ -227,16 +228,24 @@ fn running(command: &[OsString], copy: Option<PathBuf>) -> Vec<OsString> {
     command
 }
 
+/// Goes to the folder that the program starts in, which is the very one that was judged: another program may have put a link, or another
+/// folder, in its place since.
+fn go_to_start(confinement: &Confinement) -> Result<(), String> {
+    chdir(&confinement.folder).map_err(|error| error.to_string())?;
+    let Some(start) = &confinement.start else { return Ok(()) };
+    let about = stat(".").map_err(|error| error.to_string())?;
+    match (about.st_dev, about.st_ino) == (start.device, start.inode) {
+        true => Ok(()),
+        false => Err("the folder that it starts in is not the one any more that was judged; call it again".to_owned()),
+    }
+}
+
+/// The program, to start in the folder that this process is in then.
 fn program(confinement: &Confinement, command: &[OsString], home: &Path, temporary: &Path) -> Result<Command, String> {
     let [program, name, arguments @ ..] = command else { return Err("nothing to run".to_owned()) };
+    go_to_start(confinement)?;
     let mut command = Command::new(program);
-    command
-        .arg0(name)
-        .args(arguments)
-        .current_dir(&confinement.folder)
-        .env("HOME", home)
-        .env("TMPDIR", temporary)
-        .stdin(Stdio::null());
+    command.arg0(name).args(arguments).env("HOME", home).env("TMPDIR", temporary).stdin(Stdio::null());
     if confinement.network.is_granted() {
         let proxy = format!("http://127.0.0.1:{}", loopback::PORT);
         let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];

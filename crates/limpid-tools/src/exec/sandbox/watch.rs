@@ -82,11 +82,13 @@ pub(super) fn watch(words: &[OsString], confinement: &Confinement) -> Result<u8,
 pub(super) fn try_layers() -> Result<u8, String> {
     let nothing = Confinement {
         folder: "/".into(),
+        start: None,
         write: Vec::new(),
         read: Vec::new(),
         kept: Vec::new(),
         hidden: Vec::new(),
         closed: Vec::new(),
+        absent: Vec::new(),
         covered: Vec::new(),
         split: Vec::new(),
         links: Vec::new(),

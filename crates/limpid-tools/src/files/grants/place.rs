@@ -58,6 +58,12 @@ impl Grants {
         Ok(place)
     }
 
+    /// Whether tools of files may read what lies at a path that has every link followed.
+    pub fn reads(&self, real: &Path) -> bool {
+        let place = real.to_str().and_then(|path| self.place(path).ok());
+        place.is_some_and(|place| !self.is_apart(&place))
+    }
+
     /// The innermost folder of a stranger's around a path, whatever letters it is called by: some disks know a folder by small letters
     /// and by capitals, or by letters composed in two ways.
     fn strangers_by_number(&self, path: &Path) -> Option<(PathBuf, &Root)> {

@@ -10,7 +10,8 @@ use limpid_tools::exec::Exec;
 use limpid_tools::files::Root;
 use serde_json::json;
 
-use super::kit::{Bench, hand_over};
+use super::kit::{Bench, hand_over, judged};
+use crate::kit::context;
 
 // SEC-088
 #[tokio::test]
@@ -139,11 +140,67 @@ async fn a_nested_grant_that_is_swapped_while_a_program_runs_shows_nothing_and_s
         fs::write(bench.path("home/workspace/go"), "").unwrap();
     };
     let (told, ()) = tokio::join!(bench.run(looks), swap);
-    assert!(told.contains("own.md") && told.contains("end\n"), "{told}");
+    assert!(told.contains("was made anew or taken away while it ran"), "{told}");
     assert!(!told.contains("letter.md\n") && !told.contains("Dear all"), "{told}");
     let told = bench.run("cat {}/mine/old/letter.md").await;
     assert!(told.contains("/mine/theirs` is not the one any more that was granted: that one is at `"), "{told}");
     assert!(!told.contains("Dear all"), "{told}");
+}
+
+/// The cover of a closed folder goes with the folder, as when another branch is checked out and the old one again.
+// SEC-058 SEC-075
+#[tokio::test]
+async fn a_program_ends_and_says_nothing_of_the_owners_once_what_it_must_not_see_is_made_anew() {
+    for change in ["removed and made anew", "another in its place", "made where none was", "none"] {
+        let mut bench = Bench::new();
+        let late = Root { folder: bench.path("mine/late"), write: true, trust: Trust::Outside };
+        bench.programs.grants = bench.programs.grants.clone().with(late);
+        let folder = bench.folder.path().display();
+        let looks = format!(
+            "touch ready; until [ -e go ]; do cat {folder}/mine/the\"\"irs/letter.md {folder}/mine/la\"\"te/letter.md; \
+             sleep 0.01; done 2>/dev/null; echo end"
+        );
+        let (exec, call) = (Exec::new(Arc::new(bench.programs.clone())), json!({ "command": looks }));
+        let other = async {
+            while !bench.path("home/workspace/ready").exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            let (theirs, late) = (bench.path("mine/theirs"), bench.path("mine/late"));
+            let made = match change {
+                "removed and made anew" => {
+                    fs::remove_dir_all(&theirs).unwrap();
+                    theirs
+                }
+                "another in its place" => {
+                    fs::rename(&theirs, bench.path("old")).unwrap();
+                    theirs
+                }
+                "made where none was" => late,
+                _ => {
+                    // What lies in it may change.
+                    fs::write(theirs.join("letter.md"), "Dear all, again").unwrap();
+                    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                    return fs::write(bench.path("home/workspace/go"), "").unwrap();
+                }
+            };
+            fs::create_dir(&made).unwrap();
+            fs::write(made.join("letter.md"), "Dear all").unwrap();
+            hand_over(&made);
+        };
+        let context = judged(&exec, &context(Trust::Owner), &call);
+        let (said, ()) = tokio::join!(exec.run(&context, call), other);
+        let (told, trust) = said.unwrap().into_parts();
+        if change == "none" {
+            assert!(told.starts_with("end\nExit code: 0") && !trust.is_foreign(), "{told}");
+            assert!(!told.contains("while it ran"), "{told}");
+        } else {
+            assert!(
+                trust.is_foreign() && told.contains("Ended: what it must not see was exchanged"),
+                "{change}: {told}"
+            );
+            assert!(told.contains("` was made anew or taken away while it ran") && !told.contains("end\n"), "{told}");
+        }
+    }
 }
 
 // SEC-088 SEC-058

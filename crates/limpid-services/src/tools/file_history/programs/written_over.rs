@@ -12,7 +12,8 @@ use super::ProgramWatch;
 use crate::error::AgentError;
 use crate::tools::builtin::OUTSIDE;
 use crate::tools::file_history::disk::on_disk;
-use crate::tools::file_history::kept::hash_of;
+use crate::tools::file_history::opened::{OpenedFile, hash_of};
+use crate::tools::policy::real;
 
 /// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
 /// for good: the newest.
@@ -29,7 +30,7 @@ const PROGRAM: &str = "program";
 /// holds while what a program made of them waits.
 fn without_text(instructing: &BTreeMap<String, FileContent>) -> BTreeMap<String, FileContent> {
     let sized = |(key, content): (&String, &FileContent)| {
-        let bytes = path_of_key(key).metadata().ok()?.len();
+        let bytes = path_of_key(key).symlink_metadata().ok()?.len();
         (content.text.is_none() && bytes <= MAX_FILE).then(|| (bytes, key.clone(), content.clone()))
     };
     let mut sized: Vec<(u64, String, FileContent)> = instructing.iter().filter_map(sized).collect();
@@ -49,13 +50,14 @@ impl ProgramWatch {
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
     pub(super) async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
         let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
-        let paths: Vec<PathBuf> = names.iter().map(|name| self.names.path(name)).collect();
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.names.place(name)).collect();
         on_disk(move || {
             let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
             for path in paths {
-                let Ok(about) = path.symlink_metadata() else { continue };
-                if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
-                    && let Ok(Some(hash)) = hash_of(&path)
+                // What is no file any more, or lies behind a link by now, is none that a tool wrote.
+                let Ok(Some(file)) = OpenedFile::at(&path) else { continue };
+                if let Some(rest) = left.checked_sub(file.bytes())
+                    && let Ok(hash) = file.hash()
                 {
                     left = rest;
                     files.insert(file_key(&path), FileContent::bytes(hash));
@@ -76,7 +78,7 @@ impl ProgramWatch {
         on_disk(move || {
             for (key, content) in written.into_iter().chain(without_text(&instructing)) {
                 let path = path_of_key(&key);
-                if let Err(error) = kept.keep(&path, content.hash)
+                if let Err(error) = kept.keep_at(&path, content.hash)
                     // Whoever has changed it since keeps what it held.
                     && hash_of(&path).is_ok_and(|now| now == Some(content.hash))
                 {
@@ -90,13 +92,19 @@ impl ProgramWatch {
 
     /// Writes down what a program wrote over that a tool had written, so that it can be undone.
     pub(super) async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
-        let (database, outside) = (self.memory.database(), self.home.outside());
-        let files = run.new.files.iter().map(|(key, before)| (path_of_key(key), before.clone()));
-        let files: Vec<_> = files.filter(|(path, _)| path.starts_with(&outside)).collect();
+        let database = self.memory.database();
+        // Older versions wrote down where it lies with the links on the way to the home.
+        let outsides = [real(&self.home.outside()), self.home.outside()];
+        let outside = |path: &Path| {
+            let way = outsides.iter().find_map(|outside| path.strip_prefix(outside).ok())?;
+            Some(outsides[0].join(way))
+        };
+        let files = run.new.files.iter().map(|(key, before)| Some((outside(&path_of_key(key))?, before.clone())));
+        let files: Vec<_> = files.flatten().collect();
         // What cannot be read is another content, as what is gone.
         let now = |(path, before): (PathBuf, FileContent)| (hash_of(&path).ok().flatten(), path, before);
         for (now, path, before) in on_disk(move || Ok(files.into_iter().map(now).collect::<Vec<_>>())).await? {
-            let way = path.strip_prefix(&outside).unwrap_or(&path);
+            let way = path.strip_prefix(&outsides[0]).unwrap_or(&path);
             let name = Path::new(OUTSIDE).join(way).display().to_string();
             let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
             // A tool that wrote it meanwhile has said so itself.

@@ -104,6 +104,34 @@ fn only_what_a_tool_reads_is_looked_at_before_a_call_reads_it() {
     }
 }
 
+// SEC-058 SEC-088 LES-125
+#[cfg(unix)]
+#[test]
+fn of_what_a_link_leads_to_that_was_laid_since_nobody_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    for (folder, text) in [("site/docs", "tea\n"), ("private", "PIN 4711\n")] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+        std::fs::write(at(folder).join("plan.md"), text).unwrap();
+    }
+    let (chat, real) = (ConversationId::new("chat"), Followed::new(&at("site/docs/plan.md")));
+    for (there, target) in [("site/docs/plan.md", "private/plan.md"), ("site/docs", "private")] {
+        let files = ReadFiles::default();
+        files.note(&chat, &real, look(real.as_path()).unwrap(), Trust::Owner);
+        std::fs::rename(at(there), at("aside")).unwrap();
+        std::os::unix::fs::symlink(at(target), at(there)).unwrap();
+        assert_eq!(files.check(&chat, &real, Trust::Owner), Some(Unknown::Unreadable), "{there}");
+        assert!(look(real.as_path()).is_none() && !files.is_known(&chat, &real), "{there}");
+        let grants = Grants::new(at("site"), at("locks"));
+        assert_eq!(look_before_read(&grants, real.as_path()), None, "{there}");
+        // It goes on to be known as it was.
+        std::fs::remove_file(at(there)).unwrap();
+        std::fs::rename(at("aside"), at(there)).unwrap();
+        assert_eq!(files.check(&chat, &real, Trust::Owner), None, "{there}");
+        assert!(look_before_read(&grants, real.as_path()).is_some(), "{there}");
+    }
+}
+
 // LES-125
 #[test]
 fn few_files_are_remembered_and_few_lines_shown() {

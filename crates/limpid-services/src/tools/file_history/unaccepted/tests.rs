@@ -143,7 +143,7 @@ fn what_was_known_and_is_no_text_of_the_store_is_read_from_what_is_kept() {
         std::fs::write(&file, rules).unwrap();
         let before = entry(&file).unwrap().unwrap();
         assert_eq!(before.text, None);
-        KeptFiles::new(home.kept_files()).keep(&file, before.hash).unwrap();
+        KeptFiles::new(home.kept_files()).keep_at(&file, before.hash).unwrap();
         std::fs::write(&file, [rules, b"\n"].concat()).unwrap();
         let unaccepted = unaccepted(&home, vec![waiting(&file, Some(before))], Vec::new());
         let said = unaccepted.former_text(&Place::of(&home.workspace(), "AGENTS.md"));

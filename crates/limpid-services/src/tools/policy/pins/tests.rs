@@ -12,6 +12,7 @@ use crate::tools::policy::PathResolver;
 struct Runs {
     name: &'static str,
     version: &'static str,
+    server: &'static str,
     program: PathBuf,
     folder: PathBuf,
     folders: Vec<PathBuf>,
@@ -46,6 +47,10 @@ impl Tool for Runs {
 
     fn version(&self) -> &'static str {
         self.version
+    }
+
+    fn looked_at(&self, _: &Value) -> Option<String> {
+        Some(self.server.to_owned())
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
@@ -95,7 +100,7 @@ impl Bench {
 
     fn tool(&self, name: &'static str, version: &'static str) -> Runs {
         let (program, folder) = (self.path("bin"), self.path("workspace/project"));
-        Runs { name, version, program, folder, folders: Vec::new(), files_in: None }
+        Runs { name, version, server: "desk", program, folder, folders: Vec::new(), files_in: None }
     }
 
     fn look(&self, tool: &Runs, arguments: &Value) -> Pins {
@@ -117,6 +122,7 @@ fn everything_that_a_yes_is_bound_to_makes_it_another_question_by_one_byte() {
     for (case, now) in [
         ("another tool", bench.look(&bench.tool("runs", "1"), &call)),
         ("another version", bench.look(&bench.tool("run", "2"), &call)),
+        ("another server", bench.look(&Runs { server: "desk, set anew", ..bench.tool("run", "1") }, &call)),
         ("other arguments", bench.look(&bench.tool("run", "1"), &json!({ "file": "notes.txt", "words": "b" }))),
     ] {
         assert_ne!(now.text.lines().next(), before.text.lines().next(), "{case}");

@@ -49,7 +49,8 @@ async fn a_toolchain_shows_no_credentials() {
         fs::write(bench.path(".nvm/credentials.json"), "SECRET").unwrap();
         hand_over(bench.folder.path());
         assert!(!bench.run("cat {}/.nvm/credentials.json").await.contains("SECRET"));
-        assert_eq!(bench.programs.kept_back().len(), 5, "{:?}", bench.programs.kept_back());
+        let kept_back = bench.programs.kept_back().unwrap();
+        assert_eq!(kept_back.len(), 5, "{kept_back:?}");
     }
 }
 
@@ -203,4 +204,23 @@ async fn no_folder_that_strangers_choose_or_fill_counts_as_a_languages() {
     }
     assert_eq!(given("mine"), "is a folder of [files] itself");
     assert_eq!(given("home"), "is Limpid's home");
+}
+
+/// Each call of a program looks for credentials in it anew.
+// SEC-058 SEC-093
+#[tokio::test]
+async fn a_toolchain_that_is_too_large_to_be_looked_through_stops_every_program_and_is_named() {
+    let mut bench = Bench::new();
+    fs::create_dir_all(bench.path("tools/lib")).unwrap();
+    hand_over(bench.folder.path());
+    bench.programs.toolchains = vec![bench.path("tools")];
+    assert_eq!(bench.run("cat tea.md").await, "oolong\nExit code: 0");
+    for n in 0..300 {
+        let file = fs::File::create(bench.path(&format!("tools/lib/s{n}.json"))).unwrap();
+        file.set_len(64 * 1024).unwrap();
+    }
+    let told = bench.run("cat tea.md").await;
+    let named = format!("error: `{}` of [exec] toolchains holds too much", bench.path("tools").display());
+    assert!(told.starts_with(&named) && told.ends_with("in limpid.toml"), "{told}");
+    assert!(bench.programs.kept_back().is_err(), "the doctor says so too");
 }

@@ -1,0 +1,171 @@
+//! The files that a call was judged to write: by what names the history knows them, that nobody else changes them, and whether their paths
+//! still lead there. While a call waits a program may exchange a file, or a folder above it, for a link.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use limpid_config::FileError;
+use limpid_core::policy::{Effect, Followed, PathFacts};
+use limpid_core::{Sentence, io_cause, sentence};
+use limpid_tools::echoed;
+
+use super::FileHistory;
+use super::busy::{Busy, Claim, Scope, alone_with};
+use crate::error::AgentError;
+use crate::tools::policy::{CallFacts, real};
+
+/// A file that a call writes.
+pub(super) struct WrittenFile {
+    /// How the call has named it.
+    pub(super) called: String,
+    /// Its place, with every link followed when the call was judged.
+    pub(super) place: PathBuf,
+}
+
+impl FileHistory {
+    /// Waits until the files of a call can be changed; says whether it changes any.
+    ///
+    /// # Errors
+    /// When others do not end in time: then the call would be refused, too.
+    pub(crate) async fn wait_for(&self, facts: &CallFacts) -> Result<bool, Sentence> {
+        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
+        if facts.effect == Effect::Run || written.is_empty() {
+            return Ok(false);
+        }
+        let names = self.written_names(&written, &self.journal.disk.names.quoted());
+        self.alone_for(&names).await.map(|_| true)
+    }
+
+    /// The files that a call writes, by their names.
+    pub(super) fn written_names(&self, written: &[&PathFacts], quoted: &[String]) -> BTreeMap<String, WrittenFile> {
+        let names = |path: &&PathFacts| {
+            let of = self.journal.disk.names.of_written(path.real.as_path(), quoted);
+            let (called, place) = (path.written.clone(), path.real.as_path().to_owned());
+            of.into_iter().map(move |name| (name, WrittenFile { called: called.clone(), place: place.clone() }))
+        };
+        written.iter().flat_map(names).collect()
+    }
+
+    /// Whether a path of a call leads elsewhere than when the call was judged.
+    pub(super) fn leads_elsewhere(&self, path: &PathFacts) -> bool {
+        let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
+        Followed::new(&real(&base.join(&path.written))) != path.real
+    }
+
+    pub(super) async fn alone_for(&self, names: &BTreeMap<String, WrittenFile>) -> Result<Busy, Sentence> {
+        let claims = names.iter().map(|(name, file)| Claim::of(self, name, &file.called));
+        let claims: Vec<Claim> = claims.collect();
+        let busy = alone_with(self, &claims, Scope::Instructing).await;
+        busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
+    }
+}
+
+/// Why a call may not write, for the model.
+pub(super) fn led_elsewhere(path: &PathFacts) -> Sentence {
+    let name = echoed(path.written.clone());
+    sentence!("`{}` leads elsewhere than when this call was judged; nothing was written; call it again", name)
+}
+
+/// An error names the file as links lead to it, which whoever made them has named; the model is told its own name of it.
+pub(super) fn not_kept(written: String, error: &AgentError) -> Sentence {
+    let why = match error {
+        AgentError::File(FileError::Io { source, .. }) => io_cause(source),
+        _ => "the history of files cannot be written".to_owned(),
+    };
+    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(written), echoed(why))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use limpid_core::Trust;
+
+    use super::*;
+    use crate::tools::file_history::Reading;
+    use crate::tools::file_history::bench::Bench;
+
+    /// A project with a plan, a diary beside it, and links that lead out: in the place of the plan, and of its folder.
+    fn bench() -> (Bench, PathFacts) {
+        let bench = Bench::new();
+        let workspace = real(&bench.home.workspace());
+        for (folder, text) in [("workspace/docs", "tea\n"), ("private", "PIN 4711\n")] {
+            std::fs::create_dir_all(bench.home.path().join(folder)).unwrap();
+            std::fs::write(bench.home.path().join(folder).join("plan.txt"), text).unwrap();
+        }
+        symlink("../../private/plan.txt", workspace.join("docs/laid.txt")).unwrap();
+        symlink("../private", workspace.join("laid")).unwrap();
+        let path = PathFacts { write: true, ..bench.path("docs/plan.txt") };
+        (bench, path)
+    }
+
+    /// What a program does meanwhile: `there` is exchanged for the link, twice as if nothing had been.
+    fn exchange(bench: &Bench, there: &str, link: &str) {
+        let at = |name: &str| bench.home.workspace().join(name);
+        for (from, to) in [(there, "aside"), (link, there), ("aside", link)] {
+            std::fs::rename(at(from), at(to)).unwrap();
+        }
+    }
+
+    fn kept(bench: &Bench) -> usize {
+        std::fs::read_dir(bench.home.kept_files()).map_or(0, Iterator::count)
+    }
+
+    const LAID: [(&str, &str); 2] = [("docs/plan.txt", "docs/laid.txt"), ("docs", "laid")];
+
+    // SEC-058 SEC-063 SEC-088
+    #[tokio::test]
+    async fn nothing_is_kept_of_what_was_exchanged_for_a_link_after_the_call_was_judged() {
+        for (there, link) in LAID {
+            let (bench, path) = bench();
+            let by = bench.history.memory.owner("test");
+            let begin = async || {
+                let (name, place) = ("docs/plan.txt", path.real.as_path());
+                bench.history.begin(name, Some(place), (Some("write_file"), None), &by).await
+            };
+            assert!(!bench.history.leads_elsewhere(&path));
+            exchange(&bench, there, link);
+            assert!(bench.history.leads_elsewhere(&path), "{there}");
+            assert!(begin().await.is_err() && bench.history.journal.content("docs/plan.txt").await.is_err(), "{there}");
+            assert_eq!(kept(&bench), 0, "{there}");
+            assert!(bench.history.versions(None).await.unwrap().rows.is_empty(), "{there}");
+            exchange(&bench, there, link);
+            let content = begin().await.unwrap().content.unwrap();
+            assert_eq!(bench.history.journal.bytes("docs/plan.txt", &content).await.unwrap(), b"tea\n");
+        }
+    }
+
+    // SEC-058 SEC-088
+    #[tokio::test]
+    async fn what_leads_elsewhere_than_it_was_judged_is_a_strangers() {
+        for (there, link) in LAID {
+            let (bench, path) = bench();
+            let label = async || Reading::begin(&bench.history, vec![&path], false).await.end().await;
+            assert_eq!(label().await, Trust::Owner);
+            exchange(&bench, there, link);
+            assert_eq!(label().await, Trust::Outside, "{there}");
+        }
+    }
+
+    /// The owner's links among what prompts quote lead where tools may read, and not to what nobody granted.
+    // SEC-058 SEC-061
+    #[tokio::test]
+    async fn of_links_the_owners_alone_are_followed_and_only_to_what_tools_may_read() {
+        let (bench, _) = bench();
+        let at = |name: &str| bench.home.workspace().join(name);
+        symlink("docs/plan.txt", at("AGENTS.md")).unwrap();
+        symlink("../private/plan.txt", at("MEMORY.md")).unwrap();
+        symlink("docs/plan.txt", at("plan.txt")).unwrap();
+        let content = async |name: &str| bench.history.journal.content(name).await;
+        assert_eq!(content("AGENTS.md").await.unwrap().and_then(|content| content.text).as_deref(), Some("tea\n"));
+        for name in ["MEMORY.md", "plan.txt"] {
+            assert!(content(name).await.is_err(), "{name}");
+        }
+        assert!(!bench.history.leads_elsewhere(&bench.path("plan.txt")), "a link that was there is none that was laid");
+        let judged = PathFacts { real: Followed::new(Path::new("/none")), ..bench.path("plan.txt") };
+        let refused = led_elsewhere(&judged);
+        assert!(refused.text().starts_with("`plan.txt` leads elsewhere than when"), "{refused:?}");
+    }
+}
