@@ -8,7 +8,7 @@ mod lines;
 use std::borrow::Cow;
 
 pub use form::{field_frame, form_frame};
-pub use lines::{Screen, behind_margin, block, field, lines_behind_margin, wrapped_field};
+pub use lines::{Screen, behind_margin, block, columns, columns_of, field, lines_behind_margin, wrapped_field};
 
 use crate::QuestionPart;
 
@@ -169,8 +169,6 @@ mod tests {
             for width in [40, 80, 120] {
                 let shown = frame(&part(text), at(width));
                 let lines: Vec<&str> = shown.split('\n').collect();
-                let columns =
-                    |line: &str| line.chars().filter_map(unicode_width::UnicodeWidthChar::width_cjk).sum::<usize>();
                 assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
                 let asks = lines.iter().rposition(|line| line.starts_with("  what t")).unwrap();
                 let goes_on = |line: &&&str| line.starts_with("          ");

@@ -36,7 +36,7 @@ impl Approval<'_> {
         match seen {
             Some(seen) if is_seen_hash(seen, hash) => return Ok(true),
             Some(_) => {
-                let why = format!("{name} is not what you looked at");
+                let why = output::named(&[("", name)], " is not what you looked at");
                 return Err(Failure::new(ExitStatus::Usage, why).advise(format!("Look at it: {command}")));
             }
             None => show()?,

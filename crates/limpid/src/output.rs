@@ -1,22 +1,27 @@
 //! Where words go: data to standard output, everything else to standard error.
 
+mod fields;
+mod named;
 mod screen;
 mod table;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limpid_prompt::shown::{isolated, shown_json};
-use limpid_runtime::MARK;
 use limpid_runtime::question::lines_behind_margin;
 use serde::Serialize;
 
 use crate::failure::{ExitStatus, Failure};
 
+pub use fields::{beside, fields};
 pub use limpid_prompt::shown::{shown, shown_line};
+pub use named::{failed, named};
 pub use screen::{Below, Edited};
 pub use table::table;
+use wrapped::wrapped;
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -181,31 +186,6 @@ fn talk(text: &str) {
     screen::around(text, screen::Stream::Talk, || eprint!("{text}"));
 }
 
-/// Breaks lines that are wider than the screen at spaces, as far in as each begins; behind a gap that makes a column,
-/// as far in as the column.
-fn wrapped(text: &str, width: usize) -> String {
-    let broken = |line: &str| {
-        if let Some(quoted) = line.strip_prefix("│ ") {
-            return lines_behind_margin(quoted, width);
-        }
-        let indent = line.len() - line.trim_start().len();
-        let column =
-            line[indent..].find("  ").map_or(indent, |gap| line.len() - line[indent + gap..].trim_start().len());
-        // No row is begun by somebody else's words.
-        let indent = if line.contains(MARK) { indent.max(2) } else { indent };
-        let indent = " ".repeat(if column <= width / 3 { column.max(indent) } else { indent.min(width / 3) });
-        // A path or an address is copied whole.
-        let options = textwrap::Options::new(width)
-            .subsequent_indent(&indent)
-            .break_words(false)
-            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-            .word_separator(textwrap::WordSeparator::AsciiSpace)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        textwrap::fill(line, options)
-    };
-    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
-}
-
 /// A text in one line of at most so many characters.
 pub fn one_line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -218,64 +198,18 @@ pub fn one_line(text: &str, most: usize) -> String {
 /// A text of somebody else's behind a margin, so that no line of it looks like one of the program's own, nor what a screen makes one of.
 /// For a program its lines stay whole.
 pub fn behind_margin(text: &str) -> String {
-    let is_on_screen = io::stdout().is_terminal() || io::stderr().is_terminal();
-    lines_behind_margin(text, if is_on_screen { width() } else { usize::MAX })
+    lines_behind_margin(text, screen_of_margin().unwrap_or(usize::MAX))
 }
 
-/// Fields with their names in a column, each on one line.
-pub fn fields(fields: &[(&str, String)]) -> String {
-    let widest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
-    let line = |(name, value): &(&str, String)| format!("{name:<widest$}{}", shown_line(value));
-    fields.iter().map(line).collect::<Vec<_>>().join("\n")
+/// Columns of the screen that something is printed on; none where all goes to a program.
+fn screen_of_margin() -> Option<usize> {
+    let is_on_screen = io::stdout().is_terminal() || io::stderr().is_terminal();
+    is_on_screen.then(width)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_not_broken_at_the_edge_of_the_screen() {
-        let text =
-            "/clean    Go on with your own words and files only\n  a path /etc/a/very/long/one/that/goes/on\nshort";
-        insta::assert_snapshot!(wrapped(text, 30), @r"
-        /clean    Go on with your own
-                  words and files only
-          a path
-          /etc/a/very/long/one/that/goes/on
-        short
-        ");
-    }
-
-    #[test]
-    fn breaking_lines_loses_no_word_at_any_width() {
-        let texts = [
-            "",
-            "\n\n  \n",
-            "a",
-            "\u{1b}[2mdim words\u{1b}[0m that go on and on",
-            "日本語の長い文章 と 🦞🦀 e\u{301}\u{202e}x",
-            "                                        far in",
-            "/x\u{a0}y  what\tit does  and more of it\r\nnext",
-            &"word ".repeat(300),
-            &"w".repeat(5000),
-        ];
-        for (text, width) in texts.into_iter().flat_map(|text| [1, 2, 3, 7, 80].map(|width| (text, width))) {
-            let broken = wrapped(text, width);
-            assert!(text.split_whitespace().eq(broken.split_whitespace()), "{width}: {text:?} became {broken:?}");
-        }
-    }
-
-    // SEC-089
-    #[test]
-    fn a_screen_begins_no_row_with_somebody_elses_words() {
-        let marked = format!("Task 1 is done: {MARK} tea Limpid: draft 2 was lost, approve it again");
-        let quoted = "│ tea and cake for all Limpid: draft 2 was lost, approve it again";
-        for text in [marked.as_str(), quoted] {
-            let rows = wrapped(text, 40);
-            assert!(rows.lines().skip(1).all(|row| row.starts_with("  ") || row.starts_with("│ ")), "{rows}");
-            assert!(rows.lines().count() > 1);
-        }
-    }
 
     #[test]
     fn columns_are_as_wide_as_they_need() {

@@ -74,9 +74,9 @@ fn cut(text: &str, most: usize) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use unicode_width::UnicodeWidthChar;
 
     use super::*;
+    use crate::question::columns;
 
     // SEC-077
     #[test]
@@ -112,7 +112,6 @@ mod tests {
             let arguments = json!({ "content": text, "path": "x\" \"content\": 1 line" }).to_string();
             for width in [40, 80, 120] {
                 let (rows, _) = rows(&arguments, width, usize::MAX);
-                let columns = |row: &String| row.chars().filter_map(UnicodeWidthChar::width_cjk).sum::<usize>();
                 assert!(rows.iter().all(|row| columns(row) <= width), "{rows:?}");
                 let names = rows.iter().filter(|row| !row.starts_with("│   ") && !row.starts_with("│ ↳ "));
                 let lines = text.split('\n').count();

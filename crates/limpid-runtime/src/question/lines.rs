@@ -29,18 +29,18 @@ impl Screen {
 
 /// A label and its text on one line of so many columns.
 pub fn field(label: &str, text: &str, width: usize) -> String {
-    format!("{label}{}", one_line(text, width.saturating_sub(label.len())))
+    format!("{label}{}", one_line(text, width.saturating_sub(columns(label))))
 }
 
 /// A label and a text that has to be read: on as many lines as it takes, up to `most`; what is cut says how much is missing.
 pub fn wrapped_field(label: &str, text: &str, width: usize, most: usize) -> Vec<String> {
-    let room = width.saturating_sub(label.len()).max(1);
+    let room = width.saturating_sub(columns(label)).max(1);
     let mut rows = rows_of_words(&plain(text), room);
     if rows.len() > most {
         let rest = rows.split_off(most.saturating_sub(1)).join(" ");
         rows.push(one_line(&rest, room));
     }
-    let indent = " ".repeat(label.len());
+    let indent = " ".repeat(columns(label));
     let lines = rows.into_iter().enumerate();
     lines.map(|(at, row)| format!("{}{row}", if at == 0 { label } else { &indent })).collect()
 }
@@ -117,10 +117,16 @@ fn rows(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
+/// The columns of a text, the most that a screen gives it: those of each of its letters. Some screens draw several letters as one picture of
+/// two columns, such as a thumb with the colour of its skin, and others each by itself, so nothing measures a text as a whole.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
 /// The columns of a letter, the most that a screen gives it: some draw letters of Greek, Russian and others as wide as those of Chinese.
 /// A tab reaches up to the next eighth column. A letter of a flag that stands alone is as wide as a flag. Signs of vowels that stand
 /// beside their letter, as in Tamil and Bengali, have a column of their own on many screens; only marks above and below have none.
-fn columns_of(letter: char) -> usize {
+pub fn columns_of(letter: char) -> usize {
     let widest = letter.width().max(letter.width_cjk()).unwrap_or(0);
     match get_general_category(letter) {
         _ if letter == '\t' => 8,
@@ -134,7 +140,6 @@ fn columns_of(letter: char) -> usize {
 
 /// The same without a break in a word, where words are short enough.
 fn rows_of_words(text: &str, width: usize) -> Vec<String> {
-    let columns = |text: &str| text.chars().map(columns_of).sum::<usize>();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -158,10 +163,28 @@ mod tests {
         for (letters, columns) in
             [("கா", 2), ("বা", 2), ("മാ", 2), ("ಕಾ", 2), ("ශා", 2), ("é", 1), ("क्", 1), ("ｶﾞ", 2), ("❤\u{fe0f}", 2)]
         {
-            assert_eq!(letters.chars().map(columns_of).sum::<usize>(), columns, "{letters}");
+            assert_eq!(super::columns(letters), columns, "{letters}");
             let line = letters.repeat(30);
             let most = Screen { width: 10, height: 24 }.rows(&line);
             assert_eq!(most, (30 * columns).div_ceil(10), "{letters}");
+        }
+    }
+
+    /// What is one picture on some screens is several on others, such as tmux.
+    // SEC-077
+    #[test]
+    fn a_text_is_as_wide_as_all_its_letters() {
+        for (text, wide) in [
+            ("👍🏽", 4),
+            ("👩\u{200d}🚀", 4),
+            ("🇩🇪", 4),
+            ("1\u{fe0f}\u{20e3}", 2),
+            ("لا", 2),
+            ("日本", 4),
+            ("tea", 3),
+            ("", 0),
+        ] {
+            assert_eq!(columns(text), wide, "{text}");
         }
     }
 }

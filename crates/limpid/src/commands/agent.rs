@@ -93,7 +93,7 @@ async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
         // What an agent says, and what it has read, stands behind a margin, so that it draws no field of this page.
         page.push_str(&format!("\n\n{who}:\n{}", output::behind_margin(&row.message.text)));
         for call in &row.message.calls {
-            page.push_str(&format!("\n  {} {}", output::shown_line(&call.name), output::shown_line(&call.arguments)));
+            page.push_str(&format!("\n{}", output::beside("  ", 4, &format!("{} {}", call.name, call.arguments))));
         }
     }
     output::line(&page)
@@ -121,6 +121,8 @@ async fn plan(agent: &Agent, json: bool) -> Result<(), Failure> {
     let row = |one: &Planned| {
         let blocked_by = words(&one.blocked_by);
         let state = match blocked_by.is_empty() {
+            // A limit of the message that started it holds it back; `--json` says which.
+            true if one.task.is_held => format!("{}, to be started again", one.state.as_str()),
             true => one.state.as_str().to_owned(),
             false => format!("{} by {blocked_by}", one.state.as_str()),
         };

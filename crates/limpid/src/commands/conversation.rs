@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use limpid_core::quiet::without_quiet;
 use limpid_core::{MessageId, ProviderState, Role, io_cause};
 use limpid_prompt::StatePart;
-use limpid_runtime::{Agent, ConversationChoice};
+use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{Conversation, StoredMessage};
 use serde_json::{Value, json};
 
@@ -77,25 +77,27 @@ async fn list(agent: &Agent, limit: usize, archived: bool, json: bool) -> Result
     } else if listed.rows.is_empty() {
         output::tell(if archived { "No archived conversations." } else { "No conversation yet." });
     } else {
-        let rows: Vec<Vec<String>> = listed
-            .rows
-            .iter()
-            .map(|row| {
-                vec![
-                    row.id.to_string(),
-                    row.badge().to_owned(),
-                    if row.unread > 0 { row.unread.to_string() } else { String::new() },
-                    local(agent, row.updated_ms),
-                    row.messages.to_string(),
-                    row.profile.clone(),
-                    row.title.clone(),
-                ]
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for row in &listed.rows {
+            rows.push(vec![
+                row.id.to_string(),
+                row.badge().to_owned(),
+                if row.unread > 0 { row.unread.to_string() } else { String::new() },
+                local(agent, row.updated_ms),
+                row.messages.to_string(),
+                row.profile.clone(),
+                title(agent, row).await?,
+            ]);
+        }
         output::line(&output::table(&["id", "kind", "unread", "last", "messages", "profile", "title"], &rows))?;
     }
     tell_broken(&listed.broken);
     Ok(())
+}
+
+/// A title in a table, and whose it is where a stranger's message began the conversation.
+async fn title(agent: &Agent, own: &Conversation) -> Result<String, Failure> {
+    Ok(marked_line(&own.title, agent.conversations().trust_of_title(own).await?))
 }
 
 /// A conversation as it is shown.

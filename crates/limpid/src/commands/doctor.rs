@@ -34,5 +34,5 @@ fn line(check: &Check) -> String {
     let mark = if check.ok { "OK  " } else { "!!  " };
     let end = if check.says.ends_with(['.', '?', '!', ':']) { "" } else { "." };
     let advice = check.advice.as_ref().map_or_else(String::new, |advice| format!("{end} {advice}"));
-    format!("{mark}{}: {}{advice}", check.what, output::shown_line(&check.says))
+    format!("{}{advice}", output::beside(&format!("{mark}{}: ", check.what), mark.len(), &check.says))
 }

@@ -40,7 +40,7 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
         FileCommand::Undo { change } => {
             let version = agent.file_history().undo(FileVersionId(*change), SOURCE).await?;
             let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
-            output::tell(&format!("Undone: {} {done}.", output::shown_line(&version.path)));
+            output::tell(&output::named(&[("Undone: ", &version.path)], &format!(" {done}.")));
             tell_waiting(agent, |file| file == version.path).await?;
         }
     }
@@ -56,11 +56,12 @@ pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) 
 
 /// Shows a file that is to be the owner's, asks, and takes it over.
 async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
-    let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
-    let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
+    let (from, to) = (&offer.from, &offer.to);
+    // The question holds no name, which could begin a row just before the answer; it stands above.
+    let place = if offer.moves() { ", under that name in the workspace" } else { "" };
     let told = match offer.moves() && offer.instructs {
-        true => format!("Prompts can hold what {to} says, and the agent follows it. "),
-        false => String::new(),
+        true => "Prompts can hold what it says there, and the agent follows it. ",
+        false => "",
     };
     let shown = Approval {
         hash: &offer.hash().to_string(),
@@ -76,22 +77,23 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
         return Ok(());
     }
     agent.file_history().accept(offer, SOURCE).await?;
-    let place = if offer.moves() { format!(": {to} in the workspace") } else { String::new() };
     let done = if offer.is_gone { "waits no more" } else { "is yours now" };
-    output::tell(&format!("{from} {done}{place}."));
+    output::tell(&match offer.moves() {
+        true => output::named(&[("", from), (&format!(" {done}: "), to)], " in the workspace."),
+        false => output::named(&[("", from)], &format!(" {done}.")),
+    });
     Ok(())
 }
 
 /// The whole text behind a margin, or what it changes. A stranger's codes are written out wherever it goes.
 fn show(offer: &FileOffer) -> Result<(), Failure> {
-    let (from, to) = (output::shown_line(&offer.from), output::shown_line(&offer.to));
-    let there = &offer.there;
-    output::line(&match (offer.moves(), there) {
-        (true, Some(_)) => format!("{from} would change {to} in the workspace:"),
-        (true, None) => format!("{from} would become {to} in the workspace:"),
-        (false, _) if offer.is_gone => format!("{from} was removed:"),
-        (false, Some(_)) => format!("{from} was changed:"),
-        (false, None) => format!("{from} is new:"),
+    let (from, to) = (("", offer.from.as_str()), offer.to.as_str());
+    output::line(&match (offer.moves(), &offer.there) {
+        (true, Some(_)) => output::named(&[from, (" would change ", to)], " in the workspace:"),
+        (true, None) => output::named(&[from, (" would become ", to)], " in the workspace:"),
+        (false, _) if offer.is_gone => output::named(&[from], " was removed:"),
+        (false, Some(_)) => output::named(&[from], " was changed:"),
+        (false, None) => output::named(&[from], " is new:"),
     })?;
     offer.lines().iter().try_for_each(|line| output::line(&output::behind_margin(line)))
 }

@@ -91,7 +91,7 @@ async fn show(agent: &Agent, id: ItemId, json: bool) -> Result<(), Failure> {
     let new = &item.new;
     let fields = [("from", &new.sender), ("title", &new.title), ("account", &new.account)];
     let mut lines = vec![format!("{} at {}", new.source, in_zone(new.posted_ms, &zone))];
-    let named = |(name, text): (&str, &String)| format!("{name} {}", output::shown_line(&visible(text)));
+    let named = |(name, text): (&str, &String)| output::beside(&format!("{name} "), name.len() + 1, &visible(text));
     lines.extend(fields.into_iter().filter(|(_, text)| !text.is_empty()).map(named));
     lines.extend(item.shown_ms.map(|at| format!("seen {}", in_zone(at, &zone))));
     lines.extend([String::new(), output::behind_margin(&visible(&new.text))]);

@@ -9,12 +9,8 @@ use crate::output;
 /// Says which records could not be read; the others were.
 pub(super) fn tell_broken(broken: &[Broken]) {
     for record in broken {
-        output::tell(&format!(
-            "A record of {} cannot be read and is left out: {} ({})",
-            record.table,
-            output::shown_line(&record.id),
-            output::shown_line(&record.reason)
-        ));
+        let left_out = format!("A record of {} cannot be read and is left out: ", record.table);
+        output::tell(&output::named(&[(&left_out, &format!("{} ({})", record.id, record.reason))], ""));
     }
 }
 

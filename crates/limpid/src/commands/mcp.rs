@@ -163,7 +163,7 @@ fn answers(server: &str, probed: &Probed) -> String {
 
 fn tell_left_out(probed: &Probed) {
     for why in &probed.left_out {
-        output::tell(&format!("A prompt that cannot be chosen: {}", output::shown_line(why)));
+        output::tell(&output::named(&[("A prompt that cannot be chosen: ", why)], ""));
     }
 }
 
@@ -195,7 +195,9 @@ async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), 
 
 /// Where the owner logs in; nothing opens it for them.
 fn tell_login(server: &str, host: &str, address: &str) {
-    output::tell(&format!("{server} has you log in at {host}. Open this address in your browser:\n{address}"));
+    let at = format!("{server} has you log in at ");
+    let told = output::named(&[(&at, host)], ". Open this address in your browser:");
+    output::tell(&format!("{told}\n{address}"));
 }
 
 fn pairs(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
@@ -291,5 +293,6 @@ fn page(review: &ToolReview) -> String {
     };
     let state = if review.before.is_some() { "changed" } else { "new" };
     let lines = output::behind_margin(text.trim_end_matches('\n'));
-    format!("=== {} ({state}, sha256 {})\n{lines}\n\n", output::shown_line(&review.name), &review.sha256[..12])
+    let about = format!(" ({state}, sha256 {})", &review.sha256[..12]);
+    format!("{}\n{lines}\n\n", output::named(&[("=== ", &review.name)], &about))
 }

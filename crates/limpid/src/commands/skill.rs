@@ -88,8 +88,8 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
 fn tell_enabled(review: &SkillReview) {
     let SkillReview { skill, .. } = review;
     if skill.status != SkillStatus::Ready {
-        let why = skill.reason.as_deref().map_or_else(|| skill.status.as_str().to_owned(), output::shown_line);
-        return output::tell(&format!("{} is not used yet: {why}", skill.name));
+        let why = skill.reason.as_deref().unwrap_or(skill.status.as_str());
+        return output::tell(&output::named(&[(&format!("{} is not used yet: ", skill.name), why)], ""));
     }
     output::tell("Enabled.");
     if let Some(told) = review.told_of_files() {
@@ -127,14 +127,15 @@ fn check(path: &Path, json: bool) -> Result<(), Failure> {
         output::json("checks", &[CheckRow { name: name.as_deref(), location, problem: problem.as_deref() }])?;
     }
     if let Some(problem) = problem {
-        let problem = output::shown_line(&problem);
-        return Err(Failure::new(ExitStatus::Findings, format!("{}: {problem}", path.display())));
+        let what = output::named(&[(&format!("{}: ", path.display()), &problem)], "");
+        return Err(Failure::new(ExitStatus::Findings, what));
     }
     if !json {
-        let shown = |files: &[String]| files.iter().map(|file| output::shown_line(file)).collect::<Vec<_>>().join(", ");
-        let about = description.as_deref().map(output::shown_line).unwrap_or_default();
-        let files = if files.is_empty() { String::new() } else { format!("; files: {}", shown(&files)) };
-        output::tell(&format!("{} is a skill: {about}{files}", name.unwrap_or_default()));
+        let is_skill = format!("{} is a skill: ", name.unwrap_or_default());
+        let (about, files) = (description.unwrap_or_default(), files.join(", "));
+        let mut parts = vec![(is_skill.as_str(), about.as_str())];
+        parts.extend((!files.is_empty()).then_some(("; files: ", files.as_str())));
+        output::tell(&output::named(&parts, ""));
     }
     Ok(())
 }
@@ -157,7 +158,7 @@ fn check_all(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let line = |skill: &&ListedSkill| {
-        format!("{}: {}", skill.location, skill.reason.as_deref().map(output::shown_line).unwrap_or_default())
+        output::named(&[("", &skill.location), (": ", skill.reason.as_deref().unwrap_or_default())], "")
     };
     Err(Failure::new(ExitStatus::Findings, wrong.iter().map(line).collect::<Vec<_>>().join("\n")))
 }
@@ -222,7 +223,7 @@ async fn choose(agent: &Agent, names: &[String], conversation: &str) -> Result<(
         active => output::tell(&format!("In every turn from here on: {}", active.join(", "))),
     }
     for (name, reason) in &chosen.left_out {
-        output::tell(&format!("Left out: {name}: {}", output::shown_line(reason)));
+        output::tell(&output::named(&[("Left out: ", &format!("{name}: {reason}"))], ""));
     }
     Ok(())
 }

@@ -40,6 +40,8 @@ async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Resul
     let rows = agent.store().messages(here, None).await?.rows;
     let reached: Vec<_> = rows
         .windows(2)
+        // Whoever else says the words of the mark has typed them.
+        .filter(|pair| pair[0].typed.as_deref() == Some(""))
         .filter_map(|pair| {
             let origin = limpid_store::DeliveryOrigin::of_marker(&pair[0].message.text)?;
             (pair[0].turn == pair[1].turn).then_some((origin, &pair[1].message.text))

@@ -1,10 +1,11 @@
 //! What shares the screen with what is printed: a line editor that waits for input, or rows below an answer that streams.
 //! Whoever prints need not know of them.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use limpid_runtime::question::columns_of;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Where a text goes.
@@ -134,6 +135,11 @@ pub(super) fn width() -> usize {
     crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)).max(2)
 }
 
+/// Columns of the screen that data goes to; none where it goes to a pipe or a file, in which nothing breaks a line.
+pub(super) fn width_of_data() -> Option<usize> {
+    io::stdout().is_terminal().then(width)
+}
+
 /// Rows of the screen; 24 where there is none, or where it does not say.
 pub(super) fn height() -> usize {
     match crossterm::terminal::size() {
@@ -199,6 +205,7 @@ fn moved(column: usize, text: &str, width: usize) -> usize {
             // The codes that are printed here end with a letter and take no room.
             '\u{1b}' => drop(letters.by_ref().find(char::is_ascii_alphabetic)),
             _ => {
+                // Where the cursor is, and not the most that the letter may take: a place that is no edge is overwritten.
                 let wide = letter.width().unwrap_or(0);
                 column = if column + wide > width { wide } else { column + wide };
             }
@@ -207,12 +214,12 @@ fn moved(column: usize, text: &str, width: usize) -> usize {
     column
 }
 
-/// The end of a row that fits, with a mark when something is left out before it.
+/// The end of a row that fits on every screen, with a mark when something is left out before it.
 fn end_of(row: &str, width: usize) -> String {
     let mut left = width;
     let mut from = row.len();
     for (at, letter) in row.char_indices().rev() {
-        let wide = letter.width().unwrap_or(0);
+        let wide = columns_of(letter);
         let reserved = usize::from(at > 0);
         if wide + reserved > left {
             return format!("…{}", &row[from..]);

@@ -1,9 +1,8 @@
 //! Rows and columns.
 
-use std::io::{self, IsTerminal as _};
-
 use limpid_prompt::shown::shown_line;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use limpid_runtime::question::{columns, columns_of};
+use unicode_width::UnicodeWidthChar;
 
 use super::screen;
 
@@ -16,46 +15,82 @@ const NARROW: usize = 8;
 /// A table with columns as wide as they are on a screen; numbers to the right. On a screen a cell goes on below itself where a row would be
 /// wider: broken by the screen, it would begin a row, where a stranger's words look like Limpid's own.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    laid_out(head, rows, if io::stdout().is_terminal() { screen::width() } else { usize::MAX })
+    laid_out(head, rows, screen::width_of_data())
 }
 
-fn laid_out(head: &[&str], rows: &[Vec<String>], screen: usize) -> String {
+/// How the cells of a table are laid out.
+struct Layout {
+    /// The columns of the screen, and the most of them that each column takes; none where no screen breaks a row.
+    most: Option<(usize, Vec<usize>)>,
+    /// How wide each column most often is.
+    usual: Vec<usize>,
+    /// Which columns hold numbers.
+    numeric: Vec<bool>,
+}
+
+fn laid_out(head: &[&str], rows: &[Vec<String>], screen: Option<usize>) -> String {
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     // A cell is as wide as what is printed in its place, and stays on its line.
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown_line(cell)).collect()).collect();
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.width())
-            .chain(head.get(column).map(|cell| cell.width()))
-            .max()
-            .unwrap_or(0)
+    let is_number = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty()).peekable();
+        cells.peek().is_some()
+            && cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '$'))
     };
-    let gaps = GAP * head.len().saturating_sub(1);
-    let widths = fitted((0..head.len()).map(width).collect(), screen.saturating_sub(gaps));
-    let numeric: Vec<bool> = (0..head.len())
-        .map(|column| {
-            let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty()).peekable();
-            cells.peek().is_some()
-                && cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '$'))
-        })
-        .collect();
-    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
-    std::iter::once(&head).chain(&rows).map(|row| row_of(row, &widths, &numeric)).collect::<Vec<_>>().join("\n")
+    let numeric: Vec<bool> = (0..head.len()).map(is_number).collect();
+    let all = || std::iter::once(&head).chain(&rows);
+    let most = screen.map(|screen| {
+        let widest = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| columns(cell)).max();
+        let gaps = GAP * head.len().saturating_sub(1);
+        let widths = (0..head.len()).map(|column| widest(column).unwrap_or(0)).collect();
+        (screen, fitted(widths, screen.saturating_sub(gaps)))
+    });
+    let in_pieces = |row: &Vec<String>| -> Vec<Vec<String>> {
+        let cells = row.iter().take(head.len()).enumerate();
+        let pieces = |(column, cell): (usize, &String)| match &most {
+            Some((_, widths)) => broken(cell, widths[column]),
+            None => vec![cell.clone()],
+        };
+        cells.map(pieces).collect()
+    };
+    let rows: Vec<Vec<Vec<String>>> = all().map(in_pieces).collect();
+    let usual = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).flatten().map(|piece| usual_columns(piece)).max().unwrap_or(0)
+    };
+    let usual = (0..head.len()).map(usual).collect();
+    let layout = Layout { most, usual, numeric };
+    rows.iter().map(|row| layout.row(row)).collect::<Vec<_>>().join("\n")
 }
 
-/// One row; where cells go on below themselves, of several lines.
-fn row_of(cells: &[String], widths: &[usize], numeric: &[bool]) -> String {
-    let columns: Vec<Vec<String>> = cells.iter().zip(widths).map(|(cell, width)| broken(cell, *width)).collect();
-    let lines = columns.iter().map(Vec::len).max().unwrap_or(1);
-    let line = |at: usize| {
-        let padded = columns.iter().zip(widths).zip(numeric).map(|((column, width), is_number)| {
-            let piece = column.get(at).map(String::as_str).unwrap_or_default();
-            let gap = " ".repeat(width.saturating_sub(piece.width()));
+impl Layout {
+    /// One row; where cells go on below themselves, of several lines.
+    fn row(&self, cells: &[Vec<String>]) -> String {
+        let lines = cells.iter().map(Vec::len).max().unwrap_or(1);
+        let line = |at: usize| {
+            let pieces: Vec<&str> = cells.iter().map(|cell| cell.get(at).map_or("", String::as_str)).collect();
+            let line = self.line(&pieces, &self.usual, usual_columns);
+            match &self.most {
+                // A screen on which letters are as wide as they may be would break this line.
+                Some((screen, most)) if columns(&line) > *screen => self.line(&pieces, most, columns),
+                _ => line,
+            }
+        };
+        (0..lines).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn line(&self, pieces: &[&str], widths: &[usize], measure: impl Fn(&str) -> usize) -> String {
+        let padded = pieces.iter().zip(widths).zip(&self.numeric).map(|((piece, width), is_number)| {
+            let gap = " ".repeat(width.saturating_sub(measure(piece)));
             if *is_number { format!("{gap}{piece}") } else { format!("{piece}{gap}") }
         });
         padded.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end().to_owned()
-    };
-    (0..lines).map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The columns that a text has on most screens: those of Greek, Russian and others draw each letter in one. Only what stands below each
+/// other goes by them; where a row ends goes by [`columns`].
+fn usual_columns(text: &str) -> usize {
+    text.chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
 /// Widths that fit together: the widest gives way first.
@@ -69,19 +104,26 @@ fn fitted(mut widths: Vec<usize>, room: usize) -> Vec<usize> {
     widths
 }
 
-/// A cell in pieces of a width, at blanks where there are some.
-fn broken(cell: &str, width: usize) -> Vec<String> {
-    let (mut pieces, mut piece) = (Vec::new(), String::new());
-    for letter in cell.chars() {
-        if piece.width() + letter.width().unwrap_or(0) > width && !piece.is_empty() {
-            // A blank near the end is a better place.
-            let blank = piece.rfind(' ').filter(|at| piece[..*at].width() > width / 2);
-            let rest = blank.map(|at| piece.split_off(at)).unwrap_or_default();
+/// A text of one line in pieces of a width, at blanks where there are some.
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    let (mut pieces, mut piece, mut wide) = (Vec::new(), String::new(), 0);
+    // The last blank of the piece and the columns before it, where it is near the end: a better place.
+    let mut blank: Option<usize> = None;
+    for letter in text.chars() {
+        let columns_of_letter = columns_of(letter);
+        if wide + columns_of_letter > width && !piece.is_empty() {
+            let rest = blank.take().map(|at| piece.split_off(at)).unwrap_or_default();
             pieces.push(std::mem::replace(&mut piece, rest.trim_start().to_owned()));
+            wide = columns(&piece);
         }
-        if !(letter == ' ' && piece.is_empty() && !pieces.is_empty()) {
-            piece.push(letter);
+        if letter == ' ' {
+            if piece.is_empty() && !pieces.is_empty() {
+                continue;
+            }
+            blank = if wide > width / 2 { Some(piece.len()) } else { None };
         }
+        piece.push(letter);
+        wide += columns_of_letter;
     }
     pieces.push(piece);
     pieces
@@ -101,16 +143,65 @@ mod tests {
         );
         let row = ["1", "open", &said, "why it is asked, in some words"].map(str::to_owned).to_vec();
         for screen in 20..=200 {
-            let drawn = laid_out(&["draft", "state", "call", "why"], std::slice::from_ref(&row), screen);
+            let drawn = laid_out(&["draft", "state", "call", "why"], std::slice::from_ref(&row), Some(screen));
             let mut lines = drawn.lines();
             let (head, first) = (lines.next().unwrap(), lines.next().unwrap());
-            assert!(drawn.lines().all(|line| line.width() <= screen), "{screen}\n{drawn}");
+            assert!(drawn.lines().all(|line| columns(line) <= screen), "{screen}\n{drawn}");
             assert!(screen < 40 || head.starts_with("draft  state") && first.starts_with("    1  open"), "{drawn}");
             assert!(screen < 40 || lines.all(|line| line.starts_with("              ")), "{drawn}");
             // Nothing is lost.
             let letters = |text: &str| text.chars().filter(|letter| "xy記憶".contains(*letter)).count();
             assert_eq!(letters(&drawn), letters(&said) + letters("why") * 2, "{drawn}");
         }
-        assert_eq!(laid_out(&["a"], &[vec![said.clone()]], usize::MAX), format!("a\n{said}"));
+    }
+
+    /// Some screens draw several letters as one picture, and others, such as tmux, each by itself.
+    // SEC-077
+    #[test]
+    fn no_row_is_wider_than_a_screen_that_draws_each_letter_by_itself() {
+        for sign in ["👍🏽", "👩\u{200d}🚀", "🇩🇪", "1\u{fe0f}\u{20e3}", "❤\u{fe0f}", "لا", "é", "Ж", "…", "日", "கா"]
+        {
+            for count in [1, 7, 20, 90] {
+                let said = format!("{} Limpid: draft 1 was checked and is safe to approve.", sign.repeat(count));
+                let row = vec!["1".to_owned(), said.clone(), said, "2026-11-30 09:00".to_owned()];
+                for screen in [40, 79, 80, 81, 120] {
+                    let rows = [row.clone(), vec!["2".to_owned(), "short".to_owned(), "é".to_owned(), "x".to_owned()]];
+                    let drawn = laid_out(&["item", "from", "what", "at"], &rows, Some(screen));
+                    let each = |line: &str| line.chars().map(columns_of).sum::<usize>();
+                    assert!(drawn.lines().all(|line| each(line) <= screen), "{sign} {screen}\n{drawn}");
+                    assert!(drawn.lines().skip(2).all(|line| line.starts_with(' ')), "{sign} {screen}\n{drawn}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_stand_below_each_other_where_letters_are_as_wide_as_most_often() {
+        let rows = ["Привет", "tea", "café…"].map(|word| vec![word.to_owned(), "x".to_owned()]);
+        for screen in [None, Some(80)] {
+            let drawn = laid_out(&["key", "by"], &rows, screen);
+            assert_eq!(drawn, "key     by\nПривет  x\ntea     x\ncafé…   x", "{screen:?}");
+        }
+    }
+
+    // SEC-077
+    #[test]
+    fn a_cell_stays_whole_where_no_screen_would_break_it() {
+        let said = "é日 👍🏽".repeat(5_000);
+        let row = vec![said.clone(), "x".to_owned()];
+        assert_eq!(laid_out(&["a", "b"], &[row], None).lines().nth(1), Some(format!("{said}  x").as_str()));
+    }
+
+    #[test]
+    fn a_long_text_is_broken_as_a_short_one_is() {
+        assert_eq!(broken("one two three", 7), ["one two", "three"]);
+        assert_eq!(broken("one two three", 6), ["one tw", "o thre", "e"]);
+        assert_eq!(broken("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(broken("日本語", 4), ["日本", "語"]);
+        assert_eq!(broken("", 4), [""]);
+        let long = "word ".repeat(50_000);
+        let pieces = broken(&long, 80);
+        assert!(pieces.iter().all(|piece| columns(piece) <= 80));
+        assert_eq!(pieces.iter().flat_map(|piece| piece.split_whitespace()).count(), 50_000);
     }
 }

@@ -137,7 +137,9 @@ async fn a_question_of_a_real_server_is_answered_with_its_defaults_and_an_addres
     let all = 13;
     for number in 1..=all {
         // The name is the one field that has to be said.
-        terminal.wait_for(&format!("{number} of {all}\n")).await.unwrap();
+        let asks =
+            |shown: &str| shown.contains(&format!("{number} of {all}\n")) && shown.trim_end().ends_with("answer>");
+        terminal.wait("a field", asks).await.unwrap();
         let shown = terminal.shown();
         let is_name = shown.contains(&format!("{number} of {all}\n│ String\n"));
         type_after(&mut terminal, "answer>", if is_name { "Ada\r" } else { "\r" }).await;

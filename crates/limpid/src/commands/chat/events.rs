@@ -6,6 +6,7 @@ mod calls;
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::ui::{Fences, Part, plain};
 use limpid_core::{ConversationId, FailureClass, Usage};
+use limpid_runtime::drafts::kept_words;
 use limpid_runtime::question::form_frame;
 use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
 use serde_json::{Value, json};
@@ -125,6 +126,11 @@ impl Printer {
             TurnEvent::Notice(text) => {
                 self.close_line()?;
                 self.beside(text);
+                Ok(())
+            }
+            TurnEvent::DraftKept(draft) => {
+                self.close_line()?;
+                self.beside(kept_words(*draft).text());
                 Ok(())
             }
             TurnEvent::Done { answer, .. } => match answer {
@@ -316,6 +322,7 @@ const fn ends_reply(event: &TurnEvent) -> bool {
             | TurnEvent::ToolRefused { .. }
             | TurnEvent::Retrying { .. }
             | TurnEvent::Notice(_)
+            | TurnEvent::DraftKept(_)
     )
 }
 
@@ -352,6 +359,7 @@ fn to_json(event: &TurnEvent) -> Value {
         }
         TurnEvent::Steered { text } => json!({"type": "steered", "text": text}),
         TurnEvent::Notice(text) => json!({"type": "notice", "text": text}),
+        TurnEvent::DraftKept(draft) => json!({"type": "notice", "text": kept_words(*draft).text()}),
         TurnEvent::Done { outcome, answer } => {
             let (how, class, message) = match outcome {
                 Outcome::Answered { .. } => ("answered", None, None),

@@ -2,12 +2,11 @@
 
 use limpid_core::snippet::{search_words, snippet};
 use limpid_core::{ConversationId, Role};
-use limpid_prompt::shown::shown_line;
 use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{FoundConversation, StoredMessage};
 use serde_json::{Value, json};
 
-use super::{head, local, seen};
+use super::{head, local, seen, title};
 use crate::commands::listing::tell_broken;
 use crate::confirm::confirmed;
 use crate::failure::Failure;
@@ -16,11 +15,14 @@ use crate::output;
 /// Carries out `conversation archive`.
 pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Result<(), Failure> {
     let changed = agent.conversations().archive(&ConversationId::new(id), is_archived).await?;
-    let title = shown_line(&changed.title);
-    match is_archived {
-        true => output::tell(&format!("Archived “{title}”. Bring it back: limpid conversation archive {id} --undo")),
-        false => output::tell(&format!("“{title}” is back in the list.")),
-    }
+    let title = &changed.title;
+    output::tell(&match is_archived {
+        true => {
+            let back = format!("”. Bring it back: limpid conversation archive {id} --undo");
+            output::named(&[("Archived “", title)], &back)
+        }
+        false => output::named(&[("“", title)], "” is back in the list."),
+    });
     Ok(())
 }
 
@@ -28,20 +30,20 @@ pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Resul
 pub(super) async fn delete(agent: &Agent, id: &str, yes: bool) -> Result<(), Failure> {
     let id = ConversationId::new(id);
     let Some(found) = agent.directory().find(&ConversationChoice::Id(id.clone())).await? else { return Ok(()) };
-    let title = shown_line(&found.title);
     if !yes {
-        output::tell(&format!(
-            "Deletes “{title}” for good: its {} messages, the texts that were sent to models for it, its drafts and agents. \
+        let what = format!(
+            "” for good: its {} messages, the texts that were sent to models for it, its drafts and agents. \
              Memories, files, tasks and what it cost stay.",
             found.messages
-        ));
+        );
+        output::tell(&output::named(&[("Deletes “", &found.title)], &what));
         if !confirmed("Delete it?", false)? {
             output::tell("Nothing was deleted.");
             return Ok(());
         }
     }
     agent.conversations().delete(&id).await?;
-    output::tell(&format!("Deleted “{title}”."));
+    output::tell(&output::named(&[("Deleted “", &found.title)], "”."));
     Ok(())
 }
 
@@ -55,19 +57,16 @@ pub(super) async fn find(agent: &Agent, query: &str, limit: u32, json: bool) -> 
     } else if found.rows.is_empty() {
         output::tell("No conversation has these words.");
     } else {
-        let rows: Vec<Vec<String>> = found
-            .rows
-            .iter()
-            .map(|FoundConversation { conversation: own, message }| {
-                vec![
-                    own.id.to_string(),
-                    if own.is_archived { "archived".to_owned() } else { String::new() },
-                    local(agent, own.updated_ms),
-                    shown_line(&own.title),
-                    message.as_ref().map(|message| line(message, &words)).unwrap_or_default(),
-                ]
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for FoundConversation { conversation: own, message } in &found.rows {
+            rows.push(vec![
+                own.id.to_string(),
+                if own.is_archived { "archived".to_owned() } else { String::new() },
+                local(agent, own.updated_ms),
+                title(agent, own).await?,
+                message.as_ref().map(|message| line(message, &words)).unwrap_or_default(),
+            ]);
+        }
         output::line(&output::table(&["id", "archived", "last", "title", "said"], &rows))?;
     }
     tell_broken(&found.broken);

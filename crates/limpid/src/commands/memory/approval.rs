@@ -28,7 +28,8 @@ pub(super) async fn approve(agent: &Agent, id: PromotionId, seen: Option<&str>, 
 fn show(proposal: &Promotion) -> Result<(), Failure> {
     let Promotion { memory, addition, .. } = proposal;
     let key = output::one_line(&exact_line(&memory.key), NAMED);
-    output::line(&format!("Out of the memories goes memory {}, {key}:", memory.id))?;
+    let out = format!("Out of the memories goes memory {}, ", memory.id);
+    output::line(&output::named(&[(&out, &key)], ":"))?;
     output::line(&output::behind_margin(&memory.content))?;
     output::line("Into the soul comes, as your own words in every prompt:")?;
     output::line(&output::behind_margin(addition))?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use limpid_core::{Memory, MemoryId};
-use limpid_runtime::Agent;
+use limpid_runtime::{Agent, marked_line};
 use limpid_store::{Author, MemoryEvent, Promotion, Provenance};
 use serde_json::{Value, json};
 
@@ -54,7 +54,8 @@ pub(super) async fn memory(agent: &Agent, memory: &Memory, json: bool) -> Result
     ];
     if let Some(known) = known {
         lines.push(("author", known.author.as_str().to_owned()));
-        lines.extend(known.source.clone().map(|source| ("source", source)));
+        // The model names where it has it from, so these words are whoever's the memory is.
+        lines.extend(known.source.as_ref().map(|source| ("source", marked_line(source, memory.trust))));
         lines.extend(known.conversation.as_ref().map(|id| ("conversation", id.to_string())));
         lines.push(("said", local(agent, known.at_ms)));
     }

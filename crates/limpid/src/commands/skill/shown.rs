@@ -38,14 +38,12 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
     }
     let skill = &review.skill;
     let mut page = format!(
-        "{} ({}, {})\n{}\n",
-        output::shown_line(&skill.name),
-        skill.source_name(),
-        skill.status.as_str(),
-        output::shown_line(&skill.location)
+        "{}\n{}\n",
+        output::named(&[("", &skill.name)], &format!(" ({}, {})", skill.source_name(), skill.status.as_str())),
+        output::named(&[("", &skill.location)], "")
     );
     if let Some(reason) = &skill.reason {
-        page.push_str(&format!("{}\n", output::shown_line(reason)));
+        page.push_str(&format!("{}\n", output::named(&[("", reason)], "")));
     }
     if let Some(hash) = &review.hash {
         page.push_str(&format!("hash {hash}\n"));
@@ -60,7 +58,8 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
             (Some(_), true) => String::new(),
         };
         let runs = if file.runs { ", executable" } else { "" };
-        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", output::shown_line(&file.path), file.bytes));
+        let about = format!(" ({} bytes{runs}{about})", file.bytes);
+        page.push_str(&format!("\n{}\n", output::named(&[("=== ", &file.path)], &about)));
         page.push_str(&file.text.as_deref().map(shown).unwrap_or_default());
     }
     output::data(&page)

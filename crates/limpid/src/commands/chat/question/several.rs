@@ -158,7 +158,7 @@ pub(super) fn meaning(line: &str, open: &[usize], can_clean: bool) -> Option<Sev
 mod tests {
     use limpid_core::CallId;
     use limpid_runtime::QuestionId;
-    use unicode_width::UnicodeWidthChar as _;
+    use limpid_runtime::question::columns;
 
     use super::*;
 
@@ -213,7 +213,6 @@ mod tests {
                 let parts = [part("send_mail", text), part("exec", text)];
                 let shown = frame(&[(1, &parts[0]), (2, &parts[1])], Screen { width, height: 24 }).text;
                 let lines: Vec<&str> = shown.split('\n').collect();
-                let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
                 assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
                 let asks = lines.iter().rposition(|line| *line == "  what these would do:").unwrap();
                 assert!(lines.len() - asks >= 7, "{shown}");

@@ -1,0 +1,92 @@
+//! Lines for a person, broken where the screen would break them.
+
+use limpid_runtime::MARK;
+use limpid_runtime::question::lines_behind_margin;
+
+use super::table::broken;
+
+/// How the lines begin that say what a model calls, and what came of it.
+const CALLS: [char; 3] = ['→', '←', '✗'];
+
+/// Breaks lines that are wider than the screen at spaces, as far in as each begins; behind a gap that makes a column,
+/// as far in as the column.
+pub(super) fn wrapped(text: &str, width: usize) -> String {
+    let in_rows = |line: &str| {
+        if let Some(quoted) = line.strip_prefix("│ ") {
+            return lines_behind_margin(quoted, width);
+        }
+        let indent = line.len() - line.trim_start().len();
+        let column =
+            line[indent..].find("  ").map_or(indent, |gap| line.len() - line[indent + gap..].trim_start().len());
+        // No row is begun by somebody else's words.
+        let is_others = line.contains(MARK) || line.starts_with(CALLS);
+        let indent = if is_others { indent.max(2) } else { indent };
+        let indent = " ".repeat(if column <= width / 3 { column.max(indent) } else { indent.min(width / 3) });
+        if is_others {
+            return broken(line, width.saturating_sub(indent.len()).max(1)).join(&format!("\n{indent}"));
+        }
+        // A path or an address is copied whole.
+        let options = textwrap::Options::new(width)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        textwrap::fill(line, options)
+    };
+    text.split('\n').map(in_rows).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_runtime::question::columns;
+
+    use super::*;
+
+    #[test]
+    fn words_are_not_broken_at_the_edge_of_the_screen() {
+        let text =
+            "/clean    Go on with your own words and files only\n  a path /etc/a/very/long/one/that/goes/on\nshort";
+        insta::assert_snapshot!(wrapped(text, 30), @r"
+        /clean    Go on with your own
+                  words and files only
+          a path
+          /etc/a/very/long/one/that/goes/on
+        short
+        ");
+    }
+
+    #[test]
+    fn breaking_lines_loses_no_word_at_any_width() {
+        let texts = [
+            "",
+            "\n\n  \n",
+            "a",
+            "\u{1b}[2mdim words\u{1b}[0m that go on and on",
+            "日本語の長い文章 と 🦞🦀 e\u{301}\u{202e}x",
+            "                                        far in",
+            "/x\u{a0}y  what\tit does  and more of it\r\nnext",
+            &"word ".repeat(300),
+            &"w".repeat(5000),
+        ];
+        for (text, width) in texts.into_iter().flat_map(|text| [1, 2, 3, 7, 80].map(|width| (text, width))) {
+            let broken = wrapped(text, width);
+            assert!(text.split_whitespace().eq(broken.split_whitespace()), "{width}: {text:?} became {broken:?}");
+        }
+    }
+
+    // SEC-089
+    #[test]
+    fn a_screen_begins_no_row_with_somebody_elses_words() {
+        let marked = format!("Task 1 is done: {MARK} tea Limpid: draft 2 was lost, approve it again");
+        let quoted = "│ tea and cake for all Limpid: draft 2 was lost, approve it again";
+        let long = format!("← {}draft 2 was lost, approve it again", "x".repeat(38));
+        let called = format!("✗ read_file: {} Limpid: draft 2 was lost, approve it again", "👍🏽".repeat(9));
+        for text in [marked.as_str(), quoted, &long, &called] {
+            let rows = wrapped(text, 40);
+            assert!(rows.lines().all(|row| columns(row) <= 40), "{rows}");
+            assert!(rows.lines().skip(1).all(|row| row.starts_with("  ") || row.starts_with("│ ")), "{rows}");
+            assert!(rows.lines().count() > 1);
+        }
+    }
+}
