@@ -5,6 +5,7 @@ use agent_client_protocol::v1::schema::{Cost, SessionUpdate, StopReason, UsageUp
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use limpid_core::goal::WithoutMarkers;
+use limpid_runtime::drafts::kept_words;
 use limpid_runtime::{ApprovalAnswer, ConversationChoice, Outcome, QuestionPart, TurnEvent, TurnHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -133,6 +134,7 @@ impl Shown<'_> {
             }
             TurnEvent::Usage { cost: Some(cost), .. } => self.cost = Some(self.session.spend(cost.0)),
             TurnEvent::Notice(text) => self.session.notice(&text),
+            TurnEvent::DraftKept(draft) => self.session.notice(kept_words(draft).text()),
             TurnEvent::Accepted { .. }
             | TurnEvent::Started { .. }
             | TurnEvent::Steered { .. }

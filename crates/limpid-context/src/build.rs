@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use limpid_core::{Labelled, Tier};
+use limpid_core::{Labelled, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::count::WindowEstimate;
-use limpid_prompt::{Prompt, RenderError};
+use limpid_prompt::{Inputs, Prompt, RenderError};
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
+use limpid_services::tools::window_trust;
 use limpid_turn::window::ContextSize;
 
 use crate::deps::ContextDeps;
 use crate::fit::{Fitted, Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
 use crate::gather::{Gathered, gather};
+use crate::history::History;
 use crate::measure::Measure;
 use crate::notices::cut_notice;
 use crate::occasion::{Fit, Occasion};
@@ -55,7 +57,6 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
     async move {
         let mut window = occasion.window.clone();
         let Offered { card, changes, notice } = window.fit(occasion.card, occasion.now.as_millisecond());
-        let estimate = deps.counts.estimate(&card).await?;
         let mut gathered = gather(deps, &occasion, &card, &window).await?;
         let Gathered { inputs, history, profile, path, notices, loaded, .. } = &mut gathered;
         history.unanswered = occasion.unanswered.to_vec();
@@ -63,6 +64,7 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
             // The message is stored with the tag that it is sent with, so that it is shown the same from then on.
             tag.clone_into(&mut inputs.boundary);
         }
+        let estimate = deps.counts.estimate(&card, label_of(history, inputs)).await?;
         let mut measure = Measure::new(profile, path, inputs, history, estimate.clone(), &card);
         let may_shrink = deps.config.window.is_on();
         let mut measured = as_it_stands(&measure, Running::default(), history, inputs);
@@ -99,6 +101,13 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
         Ok(built)
     }
     .boxed()
+}
+
+/// Who wrote what a prompt of these will show.
+fn label_of(history: &History, inputs: &Inputs) -> Trust {
+    let mut shown = inputs.clone();
+    history.show(&mut shown);
+    window_trust(&shown, &[])
 }
 
 impl BuiltContext {

@@ -36,7 +36,7 @@ use crate::{convert, sources};
 /// The tools that a research worker takes the place of.
 const BARE: [&str; 2] = ["web_search", "web_fetch"];
 
-/// Messages, the newest of all, whose calls say which tools are used.
+/// Messages, the newest that no stranger's text led to, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
 
 /// Inputs with what else is known before a prompt is made.

@@ -42,7 +42,8 @@ impl History {
         conversation: &Conversation,
         notices: &mut Vec<String>,
     ) -> Result<Self, AgentError> {
-        let view = store.window(&conversation.id).await?;
+        // A cleaned view may show messages again that left the window.
+        let (view, clean) = cleaned(store, conversation, store.window(&conversation.id).await?).await?;
         let listed = store.messages(&conversation.id, view.through).await?;
         for broken in &listed.broken {
             notices.push(format!(
@@ -62,8 +63,12 @@ impl History {
             calls = store.call_ids(&conversation.id).await?.into_iter().collect();
         }
         calls.extend(listed.rows.iter().flat_map(|row| &row.message.calls).map(|call| call.id.clone()));
-        let rows = listed.rows.into_iter().filter(|row| !hidden.contains(&row.turn)).collect();
-        let (view, rows) = cleaned(store, conversation, view, rows).await?;
+        let is_whole = listed.broken.is_empty();
+        let rows: Vec<StoredMessage> = listed.rows.into_iter().filter(|row| !hidden.contains(&row.turn)).collect();
+        let rows = match clean {
+            Some(clean) => clean.pointed(rows, is_whole),
+            None => rows,
+        };
         Ok(match is_read_by_others(conversation) {
             true => Self::new(view, rows.into_iter().map(as_typed).collect(), first.map(as_typed), calls),
             false => Self::new(view, rows, first, calls),

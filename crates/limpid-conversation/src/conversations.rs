@@ -117,6 +117,7 @@ impl Conversations {
             // Nothing is kept that will not be answered.
             let path = request.path.as_deref();
             self.deps.spending.check_and_tell(Spender::Background, path, None).await?;
+            self.deps.spending.check_for_strangers().await?;
         }
         let conversation = own.id;
         if let Some(shown) = request.made_mine.take() {

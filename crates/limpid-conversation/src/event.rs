@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use limpid_core::form::{Form, FormAnswer};
 use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
 use limpid_model::ModelEvent;
+use limpid_store::DraftId;
 use limpid_turn::Outcome;
 use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -94,6 +95,8 @@ pub enum TurnEvent {
     },
     /// Something that the person should know and that ends nothing: a text that was cut, a price that is unknown.
     Notice(String),
+    /// A call is kept as a draft. No [`Self::Notice`] says so: its words may be anybody's, and a surface shows the draft itself.
+    DraftKept(DraftId),
     /// The turn is over; nothing follows.
     Done {
         /// How it ended.

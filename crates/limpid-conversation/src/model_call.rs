@@ -292,7 +292,7 @@ impl ModelCall {
         let response = std::mem::replace(&mut self.response, ResponseBuffer::new(&self.deps.redactor));
         let Sent { id, card, trust, tally, .. } = self.sent.take()?;
         let end = response.into_end(&card, trust, error, self.deps.host.now_ms());
-        self.deps.counts.add(&card.id, tally, end.usage);
+        self.deps.counts.add(&card.id, trust, tally, end.usage);
         if let Some(usage) = end.usage {
             self.see(TurnEvent::Usage { usage, cost: end.cost });
         }

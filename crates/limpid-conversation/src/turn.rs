@@ -17,7 +17,7 @@ pub(crate) mod resume;
 pub(crate) mod running;
 pub(crate) mod start;
 pub(crate) mod steps;
-mod title;
+pub(crate) mod title;
 mod tool_calls;
 mod tool_tasks;
 mod trace;

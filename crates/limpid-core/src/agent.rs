@@ -4,16 +4,17 @@ pub mod plan;
 
 use std::fmt;
 
-use crate::{AgentId, ConversationId};
+use crate::{AgentId, ConversationId, Trust};
 
 /// How deep agents may start agents: those of a chat are at depth 1.
 pub const MOST_DEPTH: u8 = 3;
 
-/// Agents that may come of one message of a person, those included that their results lead to.
+/// Agents that may come of one message of a person, those included that their results lead to: so many that the owner's words started,
+/// and as many that strangers' texts had a part in starting.
 pub const MOST_IN_TREE: u32 = 16;
 
-/// Agents that programs which the agent lends its tools to may start within a day, all of them together. Each of their calls is a
-/// tree of its own.
+/// Agents that programs which the agent lends its tools to may start within a day, all of them together, of each side. Each of their
+/// calls is a tree of its own.
 pub const MOST_OF_CLIENTS_A_DAY: u32 = 64;
 
 /// Calls of a model that an agent may make. The last one has no tools.
@@ -120,15 +121,48 @@ impl fmt::Display for AgentState {
     }
 }
 
-/// How many agents there may be, and what they may use.
+/// How many agents there may be, and what they may use. Agents that a stranger's text had a part in starting have each of these for
+/// themselves, so they take nothing of the owner's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
     /// Agents of one conversation that may be queued or running.
     pub live: u32,
-    /// Tokens that all agents of a tree may use together, in and out.
+    /// Tokens that a purse of a tree holds, in and out.
     pub tokens: u64,
     /// Agents that one conversation may start within a day; none: as many as come of its messages.
     pub a_day: Option<u32>,
+}
+
+/// Which tokens of a tree are counted together. Each purse holds as many: so what strangers' texts use up ends no agent of the owner's,
+/// and what an agent uses after it has read such a text ends none that has read none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purse {
+    /// What agents of the owner's use while they have read no stranger's text.
+    Clean,
+    /// What the same agents use after that.
+    Tainted,
+    /// What agents use that a stranger's text had a part in starting.
+    Strangers,
+}
+
+impl Purse {
+    /// The purse of an agent that has read texts of this label.
+    pub const fn of(by_strangers: bool, read: Trust) -> Self {
+        match (by_strangers, read.is_foreign()) {
+            (true, _) => Self::Strangers,
+            (false, true) => Self::Tainted,
+            (false, false) => Self::Clean,
+        }
+    }
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Tainted => "tainted",
+            Self::Strangers => "strangers",
+        }
+    }
 }
 
 /// Why an agent was not accepted.

@@ -5,26 +5,33 @@ use std::fmt;
 /// How long a draft waits for the owner, in milliseconds: seven days.
 pub const DRAFT_LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Drafts that may wait or be under way at one time.
+/// Drafts that may wait or be under way at one time of those that no stranger's text led to.
 pub const MOST_DRAFTS: u32 = 20;
 
-/// Drafts that may wait while the one to be kept was made after a stranger's text: the rest is for turns that read nothing of the
-/// kind, so that no letter takes from the owner what they ask for themselves.
+/// The same of those that were made after a stranger's text. Each side is counted by itself, so that no letter and no page takes from
+/// the owner what they ask for themselves.
 pub const MOST_AFTER_STRANGERS: u32 = MOST_DRAFTS - 5;
+
+/// Drafts that one turn of a chat may make after a stranger's text, and that may wait of the agents of one such chat together.
+pub const MOST_OF_TURN_AFTER_STRANGERS: u32 = 5;
 
 /// Drafts that one run in the background may make.
 pub const MOST_OF_BACKGROUND_RUN: u32 = 5;
 
 /// Drafts that may wait or be under way at one time of all that nobody typed for: heartbeats, tasks, clients and their agents. The
-/// rest is for the turns that the owner begins, whatever strangers send.
+/// rest is for the turns that the owner begins.
 pub const MOST_OF_BACKGROUND: u32 = MOST_DRAFTS / 2;
 
-/// The same of what strangers or programs led to: the rest is kept for what is the owner's alone.
+/// The same of what strangers or programs led to, counted by itself.
 pub const MOST_OF_BACKGROUND_AFTER_STRANGERS: u32 = MOST_OF_BACKGROUND - MOST_OF_BACKGROUND_RUN;
 
 /// Drafts that may wait of one run in the background that read a stranger's text, those of its agents included: whatever one stranger
 /// wrote leaves places to what others wrote.
 pub const MOST_OF_RUN_AFTER_STRANGERS: u32 = 2;
+
+/// Drafts that may wait of all programs that are connected over MCP and their agents together: however many they ask for, a run that
+/// read a stranger's text finds its places.
+pub const MOST_OF_CLIENTS: u32 = MOST_OF_BACKGROUND_AFTER_STRANGERS - MOST_OF_RUN_AFTER_STRANGERS;
 
 /// Where a draft stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,6 +23,7 @@
 //! - [`draft`]: calls that wait for the owner.
 //! - [`agent`]: agents that a turn hands work to.
 //! - [`attached`]: files that are handed in with a message.
+//! - [`by_side`]: lists in which the owner's rows and strangers' share one limit.
 //! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`labelled`]: texts that carry who wrote them.
 //! - [`line`]: where a line ends.
@@ -46,6 +47,7 @@
 
 pub mod agent;
 pub mod attached;
+pub mod by_side;
 pub mod cache;
 mod causes;
 pub mod compaction;
@@ -87,7 +89,7 @@ pub mod ui;
 pub mod usage;
 pub mod window;
 
-pub use agent::{AgentLimits, AgentRefusal, AgentState};
+pub use agent::{AgentLimits, AgentRefusal, AgentState, Purse};
 pub use cache::CacheLife;
 pub use causes::{causes, io_cause};
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};

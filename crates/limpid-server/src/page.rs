@@ -32,6 +32,7 @@ mod growing;
 mod headers;
 mod inbox;
 mod inspector;
+mod kept_drafts;
 mod list;
 mod logins;
 mod markdown;

@@ -79,6 +79,7 @@ impl Deliveries {
         };
         // Of the very conversation that is told: whatever the words are about may be read by others than these.
         let audience = self.store.conversation(&conversation).await?.map(|found| found.audience);
+        let draft = told.draft;
         let (title, text) = told.words_for(audience);
         let trust = title.trust().join(text.trust());
         let fresh = self
@@ -90,6 +91,7 @@ impl Deliveries {
                 title: title.into_text(),
                 text: text.into_text(),
                 trust,
+                draft,
                 now_ms: self.host.now_ms(),
             })
             .await?;

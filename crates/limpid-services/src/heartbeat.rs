@@ -19,7 +19,7 @@ use limpid_prompt::Profile;
 use limpid_store::{HeartbeatRun, Listed, Store};
 
 pub use self::decision_tool::{HEARTBEAT_DECISION, tools};
-pub use self::gate::CUT_OFF_MS;
+pub use self::gate::{CUT_OFF_MS, NEWS_WAIT};
 pub use self::opening::{HeartbeatOpening, default_opening};
 pub use self::part::{HeartbeatPart, has_unread, sees_more_than_one};
 pub use self::settings::{HeartbeatChange, read_settings, settings_of};

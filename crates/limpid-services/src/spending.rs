@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use limpid_config::{Config, Live};
-use limpid_core::spend::{Amount, Limit, LimitState, Scope};
-use limpid_core::{ConversationId, FailureClass, Labelled, Trust, TurnId, sentence};
+use limpid_core::spend::{Amount, Limit, LimitState, Quantity, Scope};
+use limpid_core::{ConversationId, FailureClass, Labelled, Money, Trust, TurnId, sentence};
 use limpid_model::ModelError;
 use limpid_store::{Audience, ConversationKind, SpentRow, Store};
 
@@ -69,13 +69,34 @@ impl Spending {
     ) -> Result<(), AgentError> {
         let Some(reached) = self.limit_reached(spender, path, turn).await? else { return Ok(()) };
         if spender == Spender::Background {
-            let today = self.host.now().to_zoned(self.host.zone()).date();
-            // A limit is the owner's own line in limpid.toml.
-            let text = sentence!("Work in the background stops here: {}.", Labelled::new(&reached, Trust::Owner));
-            let key = format!("limit:{}:{today}", reached.limit.key);
-            self.deliveries.notice(None, &key, Announcement::new(TITLE.into(), text)).await?;
+            self.tell(&reached).await?;
         }
         Err(refusal(&reached).into())
+    }
+
+    /// Tells the owner that work in the background stops at a limit.
+    async fn tell(&self, reached: &LimitState) -> Result<(), AgentError> {
+        let today = self.host.now().to_zoned(self.host.zone()).date();
+        // A limit is the owner's own line in limpid.toml.
+        let text = sentence!("Work in the background stops here: {}.", Labelled::new(reached, Trust::Owner));
+        let key = format!("limit:{}:{today}", reached.limit.key);
+        self.deliveries.notice(None, &key, Announcement::new(TITLE.into(), text)).await?;
+        Ok(())
+    }
+
+    /// Whether work in the background may go on that a stranger's text began; the owner is told when it may not, once a day.
+    ///
+    /// # Errors
+    /// As [`Self::check_and_tell`].
+    pub async fn check_for_strangers(&self) -> Result<(), AgentError> {
+        self.check_and_tell(Spender::Background, None, None).await?;
+        match self.strangers_limit_reached().await? {
+            Some(reached) => {
+                self.tell(&reached).await?;
+                Err(refusal(&reached).into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Who wants a request of a path for a conversation.
@@ -108,7 +129,29 @@ impl Spending {
         };
         let limits: Vec<Limit> = self.config.limits.spending().into_iter().filter(concerns).collect();
         let states = self.states(limits, turn).await?;
-        Ok(states.into_iter().find(|state| state.stops(spender, path)))
+        let reached = states.into_iter().find(|state| state.stops(spender, path));
+        let Some(turn) = turn.filter(|_| reached.is_none() && spender == Spender::Background) else {
+            return Ok(reached);
+        };
+        if self.store.begun_by_strangers(turn).await? { self.strangers_limit_reached().await } else { Ok(None) }
+    }
+
+    /// The limit of background work that stands against what a stranger's text began, if one does: half of each, so that whoever writes
+    /// to the owner leaves the other half to what the owner planned.
+    async fn strangers_limit_reached(&self) -> Result<Option<LimitState>, AgentError> {
+        let mut limits = self.config.limits.spending();
+        limits.retain(|limit| limit.scope == Scope::Background);
+        let day = self.store.spent(self.day_began_ms(), None).await?;
+        let used = sum(day.iter().filter(|row| row.by_strangers && (row.in_background || is_background(&row.path))));
+        let state = |limit: Limit| LimitState {
+            used: used.like(limit.cap),
+            limit: Limit {
+                key: format!("{} (the half for what others began)", limit.key),
+                cap: half(limit.cap),
+                ..limit
+            },
+        };
+        Ok(limits.into_iter().map(state).find(|state| state.stops(Spender::Background, None)))
     }
 
     /// Limits with what was used of them.
@@ -145,6 +188,14 @@ pub fn spender_of(path: &str) -> Spender {
 fn refusal(reached: &LimitState) -> ModelError {
     let advice = "raise it under [limits], or wait until it is free again";
     ModelError::new(FailureClass::Limit, format!("{reached}; {advice}"))
+}
+
+/// What others may use of a limit of work in the background.
+const fn half(cap: Quantity) -> Quantity {
+    match cap {
+        Quantity::Tokens(tokens) => Quantity::Tokens(tokens / 2),
+        Quantity::Money(money) => Quantity::Money(Money(money.0 / 2)),
+    }
 }
 
 fn is_background(path: &str) -> bool {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::agent::RESEARCH;
 use limpid_core::{
-    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId,
+    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Purse, Trust, TurnId,
 };
 
 use crate::{Base, InboundId, Listed, NewInbound, StoreError};
@@ -27,7 +27,7 @@ pub trait Agents: Send + Sync {
     /// The newest agent that works in a conversation, if it is one's.
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError>;
 
-    /// Agents, newest first.
+    /// Agents, newest first; a limit is counted by side.
     async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError>;
 
     /// The agent begins. False: it had begun, or has ended.
@@ -49,8 +49,8 @@ pub trait Agents: Send + Sync {
     /// Whether everything that a turn answers tells of the ends of agents.
     async fn answers_agents(&self, turn: &TurnId) -> Result<bool, StoreError>;
 
-    /// Tokens that the agents of a tree have used together, in and out.
-    async fn tokens_of_tree(&self, root: &TurnId) -> Result<u64, StoreError>;
+    /// Tokens that the agents of a tree have used of a purse together, in and out.
+    async fn tokens_of_tree(&self, root: &TurnId, purse: Purse) -> Result<u64, StoreError>;
 }
 
 /// An agent to be kept.
@@ -84,6 +84,8 @@ pub struct NewSubAgent {
     pub named: Option<String>,
     /// Who wrote the task and what it needs to know.
     pub trust: Trust,
+    /// Whether a stranger's text had a part in that it is started. What the owner had started may be told strangers' words all the same.
+    pub by_strangers: bool,
     /// The process that runs it.
     pub holder: String,
     /// The time, in milliseconds since 1970.
@@ -170,7 +172,7 @@ pub struct AgentFilter {
     pub conversation: Option<ConversationId>,
     /// Those that have not ended.
     pub open: bool,
-    /// At most so many; 0: all.
+    /// At most so many, counted [by side](limpid_core::by_side::by_side); 0: all.
     pub limit: u32,
 }
 

@@ -33,6 +33,12 @@ pub trait AgentPlans: Send + Sync {
         led_by: Trust,
     ) -> Result<(), StoreError>;
 
+    /// A limit of the message that wanted a task holds it back. It has not failed, and gets an agent when it is wanted once more.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    async fn hold_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError>;
+
     /// The newest try of a task gets no agent. Whoever wrote why has a part in the task from then on: lists of tasks show it.
     ///
     /// # Errors
@@ -99,6 +105,8 @@ pub struct PlannedTask {
     pub base: Option<String>,
     /// Why its newest try gets no agent.
     pub refusal: Option<String>,
+    /// Whether that is only a limit of the message that wanted it: then it has not failed, and waits to be wanted once more.
+    pub is_held: bool,
     /// When it was planned, in milliseconds since 1970.
     pub made_ms: i64,
     /// The agent of its newest try, and how that stands.

@@ -58,6 +58,7 @@ macro_rules! contract_suite {
             agent_plans {
                 a_strangers_plans_push_out_only_a_strangers
                 a_plan_is_read_for_as_long_as_a_task_of_it_is_under_way
+                a_task_that_a_limit_holds_back_says_so_until_it_is_wanted_again
             }
             agents {
                 an_agent_is_kept_as_it_was_given
@@ -68,7 +69,9 @@ macro_rules! contract_suite {
                 an_agent_that_is_waited_for_sends_no_message
                 a_turn_gives_a_task_once_and_few_agents_work_at_a_time
                 a_tree_of_agents_comes_to_an_end
+                strangers_agents_take_no_place_number_or_tokens_of_the_owners
                 what_an_agent_costs_is_its_chats
+                strangers_agents_push_none_of_the_owners_out_of_a_list
                 whatever_happens_each_agent_ends_once_and_is_told_once
             }
             archived {
@@ -93,6 +96,7 @@ macro_rules! contract_suite {
                 a_long_conversation_comes_back_whole
                 calls_are_written_with_their_results
                 the_newest_messages_tell_which_tools_are_used
+                what_strangers_had_called_ranks_no_tool
                 an_accepted_message_waits_until_a_turn_takes_it
                 a_message_that_waits_can_be_taken_back
                 a_message_delivered_twice_is_accepted_once
@@ -103,6 +107,7 @@ macro_rules! contract_suite {
             }
             deliveries {
                 a_key_is_delivered_once_ever
+                which_draft_a_delivery_tells_of_is_no_matter_of_its_words
                 what_was_delivered_is_unread_until_it_is_read
                 a_push_is_known_until_its_end
                 what_has_nothing_to_say_leaves_no_trace
@@ -115,6 +120,7 @@ macro_rules! contract_suite {
                 a_draft_moves_as_it_was_seen_or_not_at_all
                 there_is_room_for_so_many_drafts
                 the_background_leaves_room_for_drafts_of_chats
+                drafts_of_strangers_take_no_place_of_the_owners
                 an_edit_voids_approval
             }
             inbox {
@@ -166,6 +172,7 @@ macro_rules! contract_suite {
                 every_goal_event_comes_back
                 a_goal_log_that_has_grown_is_not_written_over
                 goals_and_messages_are_written_together
+                strangers_goals_push_none_of_the_owners_out_of_a_list
             }
             heartbeats {
                 the_end_of_a_run_is_one_and_comes_once
@@ -187,8 +194,11 @@ macro_rules! contract_suite {
                 requests_are_listed_by_what_is_asked
                 costs_are_summed
                 what_was_spent_is_told_by_path_and_turn
+                what_strangers_began_is_told_apart
+                what_an_agent_leads_to_is_of_whatever_began_it
                 old_requests_go_and_messages_stay
                 the_ledger_keeps_to_its_size
+                half_of_the_ledger_is_kept_from_strangers
             }
             memories {
                 nothing_of_a_strangers_is_stored_over_what_is_the_owners
@@ -240,6 +250,7 @@ macro_rules! contract_suite {
                 the_newest_view_is_shown_and_every_attempt_is_listed
                 a_stale_lease_changes_no_view
                 the_newest_five_automatic_snapshots_stay
+                strangers_moments_push_out_only_strangers
                 messages_are_found_by_their_words
                 strangers_messages_take_no_room_of_the_owners
                 what_stands_around_a_match_is_found_up_to_a_long_pause

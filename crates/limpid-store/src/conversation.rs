@@ -67,7 +67,7 @@ pub trait Conversations: Send + Sync {
     /// Whether this tool had this very result in a conversation, in Limpid's own words. A server may say the same.
     async fn has_own_result(&self, id: &ConversationId, tool: &str, result: &str) -> Result<bool, StoreError>;
 
-    /// How often each tool was called in the newest messages of all conversations, by name.
+    /// How often each tool was called in the newest messages of all conversations that no stranger's text led to, by name.
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;
 
     /// Keeps a message that arrived, before anything is done about it. A message whose `key` was accepted

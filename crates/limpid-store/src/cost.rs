@@ -85,13 +85,16 @@ impl CostRow {
     }
 }
 
-/// What requests of one path used.
+/// What requests of one path used, by whose they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpentRow {
     /// The path.
     pub path: String,
     /// Whether they belong to conversations that nobody began: runs of the heartbeat and of tasks.
     pub in_background: bool,
+    /// Whether a stranger's text began that work: it came in, is a guest's, or led to the task or the agent. What the owner's own work
+    /// has read is nothing that began it.
+    pub by_strangers: bool,
     /// Tokens, in and out; where a provider counted nothing, or has not answered, the turn's own estimate.
     pub tokens: u64,
     /// Money, of the requests whose cost is known.

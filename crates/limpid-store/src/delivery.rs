@@ -1,11 +1,12 @@
 //! Messages that nobody waits for: reports, results of tasks, reminders, notices.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Trust, TurnId};
 
-use crate::{Lease, Listed, NewMessage, StoreError};
+use crate::{DraftId, Lease, Listed, NewMessage, StoreError};
 
 /// Messages that nobody waits for, each delivered once.
 #[async_trait]
@@ -64,6 +65,12 @@ pub trait Deliveries: Send + Sync {
 
     /// The newest deliveries, newest first.
     async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError>;
+
+    /// The turns of a conversation that are deliveries which tell of a draft, each with its draft.
+    async fn turns_that_tell_of_drafts(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<HashMap<TurnId, DraftId>, StoreError>;
 }
 
 /// The notifications that are still to be sent for a delivery.
@@ -191,6 +198,8 @@ pub struct NewDelivery {
     pub text: String,
     /// Who wrote the least trusted text that it was made from.
     pub trust: Trust,
+    /// The draft that it tells of, where the program itself tells of one: no words say so, which anybody may write.
+    pub draft: Option<DraftId>,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }

@@ -107,7 +107,8 @@ impl NewDraft {
     }
 }
 
-/// How many drafts there may be.
+/// How many drafts there may be. Those that a stranger's text led to are counted apart: what there is of one side takes no room from
+/// the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DraftRoom {
     /// That wait or are under way.

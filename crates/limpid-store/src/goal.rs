@@ -12,7 +12,7 @@ pub trait GoalLogs: Send + Sync {
     /// A conversation's log, oldest first. A record that cannot be read, such as a torn last one, is left out and told.
     async fn goal_log(&self, conversation: &ConversationId) -> Result<GoalLog, StoreError>;
 
-    /// The conversations that have a log, at most so many, that of the newest record first.
+    /// The conversations that have a log, at most so many, counted [by side](limpid_core::by_side::by_side), that of the newest record first.
     async fn goal_conversations(&self, limit: u32) -> Result<Vec<ConversationId>, StoreError>;
 
     /// Appends to a log, all or nothing.

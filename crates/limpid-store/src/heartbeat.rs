@@ -49,7 +49,7 @@ pub trait Heartbeats: Send + Sync {
     async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError>;
 
     /// Runs since then that asked a model. The parts of a run are one: their keys are its own, a hyphen and the part's name.
-    async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;
+    async fn heartbeat_calls(&self, since_ms: i64) -> Result<HeartbeatCalls, StoreError>;
 
     /// When standing items were asked last, by their marks.
     async fn heartbeat_asked(&self) -> Result<HashMap<String, i64>, StoreError>;
@@ -78,6 +78,15 @@ pub struct HeartbeatRow {
     pub running: Option<RunningHeartbeat>,
     /// The looks since the last logged run that found nothing to ask a model about.
     pub idle: IdleLooks,
+}
+
+/// Runs that asked a model, by what they were for: whoever writes to the owner can cause many of one kind, and none of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeartbeatCalls {
+    /// Those that looked at something of the owner's.
+    pub of_owner: u32,
+    /// Those that looked at nothing but what came in.
+    pub of_news: u32,
 }
 
 /// Looks that found nothing: they are counted, and the log keeps none of them.

@@ -45,6 +45,9 @@ pub trait RequestLog: Send + Sync {
     /// What was used by path since a time, in milliseconds since 1970: of all requests, or of one turn's.
     async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError>;
 
+    /// Whether a stranger's text began the work of a turn; see [`SpentRow::by_strangers`].
+    async fn begun_by_strangers(&self, turn: &TurnId) -> Result<bool, StoreError>;
+
     /// Deletes requests by age and size, oldest first, and the texts that only they used; messages stay.
     /// A request whose turn has not ended stays too.
     async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError>;
@@ -229,6 +232,8 @@ pub struct RequestFilter {
     pub model: Option<String>,
     /// Only those that failed.
     pub failed: bool,
+    /// Only those that have an answer and no stranger's text.
+    pub clean: bool,
     /// Only those whose id begins so.
     pub id_prefix: Option<String>,
     /// Only those sent at this time or later, in milliseconds since 1970.
@@ -248,6 +253,7 @@ impl Default for RequestFilter {
             path: None,
             model: None,
             failed: false,
+            clean: false,
             id_prefix: None,
             since_ms: None,
             until_ms: None,
@@ -261,7 +267,8 @@ impl Default for RequestFilter {
 pub struct Retention {
     /// Requests sent before this time go, in milliseconds since 1970.
     pub before_ms: Option<i64>,
-    /// The oldest requests go until the request log's texts have at most so many bytes.
+    /// The oldest requests go until the request log's texts have at most so many bytes; those with strangers' texts before others while
+    /// these have more than half of it.
     pub max_bytes: Option<u64>,
 }
 

@@ -44,6 +44,7 @@ mod requests;
 mod row;
 mod settings;
 mod skills;
+mod spent;
 mod state;
 mod tasks;
 #[cfg(test)]

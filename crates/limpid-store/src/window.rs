@@ -23,7 +23,8 @@ pub trait Windows: Send + Sync {
     /// Attempts, newest first.
     async fn window_events(&self, id: &ConversationId, limit: u32) -> Result<Listed<WindowEvent>, StoreError>;
 
-    /// Keeps a moment. Of the automatic ones of a conversation the newest five stay.
+    /// Keeps a moment. Of the automatic ones of a conversation the newest five stay of those that show a stranger's text, and the newest
+    /// five of the others. There is one a newest message and side: where it is kept already, that one is the answer.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such conversation.
@@ -73,7 +74,7 @@ pub struct FoundMessages {
     pub broken: Vec<Broken>,
 }
 
-/// Automatic snapshots that a conversation keeps.
+/// Automatic snapshots that a conversation keeps, of the owner's as of strangers'.
 pub const AUTOMATIC_SNAPSHOTS: usize = 5;
 
 /// An attempt to change what is shown.
@@ -121,6 +122,8 @@ pub struct NewSnapshot {
     pub tier: Option<u8>,
     /// Records of the goals' log; absent where an earlier version kept the moment.
     pub goals: Option<u64>,
+    /// Whether a stranger's text is in what is shown.
+    pub of_strangers: bool,
     /// What is shown.
     pub view: WindowView,
 }

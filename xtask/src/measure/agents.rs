@@ -114,6 +114,7 @@ async fn remind(owner: &SqliteStore, holder: &str, due: Timestamp) -> Result<(),
         let Some(task) = owner.task(limpid_core::TaskId(number)).await? else { continue };
         let run = owner.begin_task_run(task.id, lease.due_ms, now_ms).await?;
         let delivery = NewDelivery {
+            draft: None,
             key: format!("task/{}/{}", task.id, lease.due_ms),
             conversation: ConversationId::new(CONVERSATION),
             origin: DeliveryOrigin::Reminder,

@@ -25,7 +25,7 @@ pub struct HeartbeatConfig {
     #[serde(deserialize_with = "recheck")]
     #[schemars(with = "String", extend("default" = Recheck::default().to_string()))]
     pub recheck: Recheck,
-    /// Runs a day that may ask a model.
+    /// Runs a day that may ask a model, and as many for nothing but what came in.
     pub runs_a_day: u32,
     /// Command run before each heartbeat, with its arguments. A model is called only if it exits with 0.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]

@@ -53,16 +53,15 @@ pub struct RuleConfig {
     pub tool: ToolPattern,
     /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
     /// be there, and without any the words are free; for `ask` and `deny` others may be there too, a `*` within a text is any letters
-    /// (`path = "*.key"`), and a path, or a whole address, number or name, is held whatever other way it is written.
+    /// (`path = "*.key"`), and a path, or a whole address, number or name, is held however it is written.
     #[serde(default, deserialize_with = "arguments")]
     #[schemars(with = "serde_json::Value")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
-    /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host, seeing
-    /// "folder", "folder"`; such a one, and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it:
-    /// a host is asked over https, and as `http://host` over http, and without a port it is at its usual one. For `ask` and `deny` it
-    /// is any part of it: a host at each port and by each scheme, one of several people, the account, a server of their
-    /// addresses.
+    /// phone number, a device, a stranger's program with the network as `/usr/bin/python3 to host, host, seeing "folder", "folder"`; such
+    /// a one, and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it, at its usual port if it names
+    /// none: `host` is https, `http://host` is http. For `ask` and `deny` it is any part of it: a host at each port and by each scheme, one
+    /// of several people, the account, a server of their addresses.
     #[serde(default)]
     pub destination: Option<String>,
     /// The most bytes of text in its arguments, all of them together with the names of their fields; for `allow` alone.

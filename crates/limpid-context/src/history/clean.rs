@@ -2,7 +2,7 @@
 //! deleted: what is pointed at can still be read on request.
 
 use limpid_core::goal::Goal;
-use limpid_core::{ConversationId, Message, MessageId, Role, Trust, WindowView};
+use limpid_core::{ConversationId, Digest, Message, MessageId, Role, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, SettingEvent, Store, StoredMessage};
 
@@ -16,24 +16,41 @@ pub fn count_put_aside(rows: &[StoredMessage], until: MessageId) -> usize {
     put_aside(rows, until, false).into_iter().filter(|aside| *aside).count()
 }
 
-/// What a conversation shows once it was cleaned; as it is when it was not.
+/// What is known of a conversation that was cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cleaned {
+    /// Up to which message.
+    until: MessageId,
+    /// Whether a digest or more went, in whose place messages are shown again.
+    reads_again: bool,
+}
+
+/// The view of a conversation without what strangers had a part in, once it was cleaned; as it is when it was not. Whoever
+/// reads the messages that it shows takes [`Cleaned::pointed`] of them.
 pub(crate) async fn cleaned(
     store: &dyn Store,
     conversation: &Conversation,
     view: WindowView,
-    rows: Vec<StoredMessage>,
-) -> Result<(WindowView, Vec<StoredMessage>), AgentError> {
+) -> Result<(WindowView, Option<Cleaned>), AgentError> {
     let newest = last_clean(store, &conversation.id).await?;
     let until = newest.and_then(|event| event.value?.parse().ok()).map(MessageId);
     Ok(match until {
         Some(until) => {
-            let shown = view.digests.len();
-            let view = cleaned_view(view, until);
-            let tainted = view.digests.len() < shown;
-            (view, pointed(rows, until, tainted))
+            let (view, reads_again) = cleaned_view(view, until);
+            (view, Some(Cleaned { until, reads_again }))
         }
-        None => (view, rows),
+        None => (view, None),
     })
+}
+
+impl Cleaned {
+    /// The messages of the view, those of strangers as pointers. `is_whole` says that none of them was unreadable.
+    pub(crate) fn pointed(self, rows: Vec<StoredMessage>, is_whole: bool) -> Vec<StoredMessage> {
+        let Self { until, reads_again } = self;
+        // Where the digest that went had its label from is among its messages; if it is not, it may be before all of them.
+        let is_seen = is_whole && rows.iter().any(|row| row.id <= until && is_foreign(row));
+        pointed(rows, until, reads_again && !is_seen)
+    }
 }
 
 /// Whether a goal was made from what strangers wrote, and from nothing of theirs since its conversation was cleaned:
@@ -56,12 +73,28 @@ async fn last_clean(store: &dyn Store, conversation: &ConversationId) -> Result<
     Ok(store.setting_events(Some(conversation), CLEAN, 1).await?.rows.pop())
 }
 
-/// The view without digests and pins that were made from what strangers wrote up to a message.
-fn cleaned_view(mut view: WindowView, until: MessageId) -> WindowView {
-    let is_old = |through: MessageId| through <= until;
-    view.digests.retain(|digest| !(digest.trust.is_foreign() && is_old(digest.last)));
-    view.pin = view.pin.filter(|pin| !pin.trust.is_foreign());
-    view
+/// The view without digests and pins that were made from what strangers wrote up to a message, and whether a digest went. A
+/// digest that a stranger's text is in may be all that is left of what the owner said: from the first one that goes on, the
+/// messages are shown again, and what is said too long for the window gets a new digest, which has nothing of strangers.
+fn cleaned_view(mut view: WindowView, until: MessageId) -> (WindowView, bool) {
+    let goes = |digest: &Digest| digest.trust.is_foreign() && digest.last <= until;
+    let first = view.digests.iter().position(goes);
+    if let Some(first) = first {
+        view.digests.truncate(first);
+        view.through = view.digests.last().map(|digest| digest.last);
+    }
+    let through = view.through;
+    view.pin = view.pin.filter(|pin| !pin.trust.is_foreign() && through.is_some_and(|through| pin.message <= through));
+    // So short were messages to be beside what has gone.
+    view.shortened = view.shortened.filter(|shortened| shortened.through >= until);
+    (view, first.is_some())
+}
+
+/// Whether a stranger wrote it, or it quotes one and nobody typed it.
+fn is_foreign(row: &StoredMessage) -> bool {
+    // Where nobody typed it, all of it is a prompt's, with what that quoted.
+    let is_prompts = row.typed.as_ref().is_none_or(String::is_empty);
+    row.message.trust.is_foreign() || (is_prompts && row.message.trust_of_all().is_foreign())
 }
 
 /// Which messages up to one are put aside: what a stranger wrote, and after the first of these everything that the owner
@@ -70,9 +103,7 @@ fn put_aside(rows: &[StoredMessage], until: MessageId, mut tainted: bool) -> Vec
     let mut aside: Vec<bool> = rows
         .iter()
         .map(|row| {
-            // Where nobody typed it, all of it is a prompt's, with what that quoted.
-            let is_prompts = row.typed.as_ref().is_none_or(String::is_empty);
-            let foreign = row.message.trust.is_foreign() || (is_prompts && row.message.trust_of_all().is_foreign());
+            let foreign = is_foreign(row);
             tainted |= foreign && row.id <= until;
             row.id <= until && (foreign || (tainted && row.message.role != Role::User))
         })
@@ -136,109 +167,4 @@ fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {
 }
 
 #[cfg(test)]
-mod tests {
-    use limpid_core::{CallId, Digest, DigestLevel, Pin, ToolCall, TurnId, message::unpaired};
-
-    use super::*;
-
-    fn rows() -> Vec<StoredMessage> {
-        let call = |id: &str| ToolCall { id: CallId::new(id), name: "t".into(), arguments: "{\"a\":\"evil\"}".into() };
-        let calling = |ids: &[&str]| Message {
-            calls: ids.iter().map(|id| call(id)).collect(),
-            ..Message::new(Role::Assistant, "", Trust::Owner)
-        };
-        let result = |id: &str, text: &str, trust: Trust| Message {
-            call_id: Some(CallId::new(id)),
-            boundary: trust.is_foreign().then(|| "00ff".to_owned()),
-            ..Message::new(Role::Tool, text, trust)
-        };
-        let messages = [
-            Message::new(Role::User, "hello", Trust::Owner),
-            Message::new(Role::Assistant, "Hi.", Trust::Owner),
-            Message::new(Role::User, "read it", Trust::Owner),
-            calling(&["a", "b"]),
-            result("a", "12:00", Trust::Owner),
-            result("b", "evil", Trust::Outside),
-            calling(&["c"]),
-            result("c", "evil again", Trust::Owner),
-            Message::new(Role::Assistant, "It says evil.", Trust::Owner),
-            Message::new(Role::User, "and now?", Trust::Owner),
-            Message::new(Role::Assistant, "evil, still", Trust::Owner),
-        ];
-        let row = |(message, id): (Message, i64)| StoredMessage {
-            id: MessageId(id),
-            turn: TurnId::new("t"),
-            message,
-            typed: None,
-            request: None,
-            at_ms: 0,
-        };
-        messages.into_iter().zip(1..).map(row).collect()
-    }
-
-    // SEC-002
-    #[test]
-    fn the_owners_text_stays_and_the_rest_becomes_pointers_in_whole_pairs() {
-        let shown = |until: i64| {
-            let rows = pointed(rows(), MessageId(until), false);
-            let messages: Vec<Message> = rows.iter().map(|row| row.message.clone()).collect();
-            assert_eq!(unpaired(&messages), None);
-            messages.iter().map(|message| format!("{} {}", message.role, message.text)).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            shown(11),
-            [
-                "user hello",
-                "assistant Hi.",
-                "user read it",
-                "assistant [messages 4 to 9 of this conversation: put aside]",
-                "user and now?",
-                "assistant [messages 11 to 11 of this conversation: put aside]",
-            ]
-        );
-        assert_eq!(shown(0).len(), 11, "what came before is all that is cleaned");
-        assert_eq!(shown(3).len(), 11);
-        assert!(!shown(11).join(" ").contains("evil"));
-    }
-
-    // SEC-002
-    #[test]
-    fn digests_and_pins_of_strangers_go_and_those_of_the_owners_stay() {
-        let digest = |first: i64, last: i64, trust| Digest {
-            level: DigestLevel::Full,
-            first: MessageId(first),
-            last: MessageId(last),
-            tokens: 1,
-            compaction: 1,
-            text: String::new(),
-            trust,
-        };
-        let pin = |trust| Some(Pin { message: MessageId(1), text: String::new(), trust });
-        let shown = |pinned, until| {
-            let digests = vec![digest(1, 4, Trust::Outside), digest(5, 6, Trust::Owner), digest(7, 9, Trust::Guest)];
-            let view = WindowView { pin: pin(pinned), digests, ..WindowView::default() };
-            let view = cleaned_view(view, MessageId(until));
-            let firsts: Vec<i64> = view.digests.iter().map(|digest| digest.first.0).collect();
-            (view.pin.map(|pin| pin.trust), firsts)
-        };
-        assert_eq!(shown(Trust::Outside, 9), (None, vec![5]));
-        assert_eq!(shown(Trust::Guest, 4), (None, vec![5, 7]), "what came after it was cleaned stays");
-        assert_eq!(shown(Trust::Owner, 9), (Some(Trust::Owner), vec![5]));
-    }
-
-    // SEC-002
-    #[test]
-    fn what_a_prompt_quoted_behind_the_owners_words_goes_too() {
-        let text = "go on\n\n[context]\nGoal: [untrusted 00ff]\nevil\n[/untrusted 00ff]";
-        let asked = Message::new(Role::User, text, Trust::Owner);
-        let row = |typed: Option<&str>| StoredMessage {
-            message: asked.clone(),
-            typed: typed.map(str::to_owned),
-            ..rows().remove(0)
-        };
-        let shown = |typed, until| pointed(vec![row(typed)], MessageId(until), true).remove(0).message.text;
-        assert_eq!(shown(Some("go on"), 1), "go on");
-        assert_eq!(shown(Some("go on"), 0), text, "what comes after stays as it was sent");
-        assert!(shown(None, 1).contains("put aside"), "a run's prompt, which nobody typed, goes whole");
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use limpid_core::Trust;
 use limpid_core::agent::plan::PlannedState;
+use limpid_core::by_side::by_side;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::Inputs;
 use limpid_services::agents::{Planned, planned};
@@ -10,7 +11,7 @@ use limpid_store::{AgentFilter, Conversation};
 
 use crate::deps::ContextDeps;
 
-/// Agents that are named, at most.
+/// Agents and planned tasks that are named, of the owner's at most.
 const MOST: usize = 20;
 
 /// Fills in what is under way, where the path shows it; nothing when nothing is.
@@ -30,7 +31,7 @@ pub(crate) async fn fill(
     let planned = planned(&*deps.store, Some(&conversation.id)).await?;
     let works = agents.iter().map(|agent| {
         let begins = format!("agent {} {}", agent.id, agent.state);
-        with_words(&begins, &agent.new.label, agent.new.trust)
+        (agent.new.by_strangers, with_words(&begins, &agent.new.label, agent.new.trust))
     });
     let is_shown = |one: &&Planned| {
         one.state.is_under_way() && one.state != PlannedState::Running
@@ -46,11 +47,20 @@ pub(crate) async fn fill(
             begins.push_str(if at == 0 { word } else { ", " });
             begins.push_str(&other.to_string());
         }
-        with_words(&begins, &one.task.name, one.task.trust)
+        if one.task.is_held {
+            begins.push_str(", to be started again");
+        }
+        (one.task.trust.is_foreign(), with_words(&begins, &one.task.name, one.task.trust))
     });
-    let lines: Vec<String> = works.chain(waits).take(MOST).collect();
-    inputs.active_context = (!lines.is_empty()).then(|| lines.join("\n"));
+    inputs.active_context = listed(works.chain(waits));
     Ok(())
+}
+
+/// The first of these lines, each with whether a stranger's text led to what it names: that takes no room of the owner's.
+fn listed(lines: impl Iterator<Item = (bool, String)>) -> Option<String> {
+    let lines = by_side(lines, MOST, |(is_strangers, _)| *is_strangers);
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A line with the name that a task was given, where a stranger had no part in it: this text is the agent's own.
@@ -58,5 +68,21 @@ fn with_words(begins: &str, name: &str, trust: Trust) -> String {
     match trust.is_foreign() {
         true => format!("- {begins}"),
         false => format!("- {begins}: {}", name.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-065
+    #[test]
+    fn what_strangers_had_started_takes_no_room_of_the_owners() {
+        let theirs = (1..=40).map(|n| (true, format!("- agent {n} running")));
+        let ours = (1..=20).map(|n| (false, format!("- task {n} waiting: water")));
+        let text = listed(theirs.chain(ours)).unwrap();
+        assert_eq!(text.lines().filter(|line| line.ends_with("water")).count(), 20, "{text}");
+        assert_eq!(text.lines().filter(|line| line.ends_with("running")).count(), 2, "{text}");
+        assert_eq!(listed(std::iter::empty()), None);
     }
 }

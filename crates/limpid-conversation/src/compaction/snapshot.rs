@@ -1,7 +1,7 @@
 //! Snapshots of a conversation, which can be gone back to.
 
 use limpid_context::{History, window_state_of};
-use limpid_core::{MessageId, Tier, WindowView};
+use limpid_core::{Entry, MessageId, Tier, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, Lease, NewSnapshot, Snapshot};
 
@@ -23,8 +23,19 @@ async fn snapshot(
         mode: conversation.mode.clone(),
         tier: window_state_of(Some(conversation)).tier().map(Tier::number),
         goals: Some(goals as u64),
+        of_strangers: false,
         view,
     })
+}
+
+/// Whether a stranger's text is in what a conversation shows up to a message: there a stranger's text may have led to each turn, and so to
+/// each moment that is kept.
+fn shows_strangers(past: &History, newest: Option<MessageId>) -> bool {
+    let is_shown = |entry: &&Entry| Some(entry.id) <= newest && past.view.shows(entry.id);
+    let said = past.entries.iter().filter(is_shown).map(|entry| entry.message.trust_of_all());
+    let digests = past.view.digests.iter().map(|digest| digest.trust);
+    let pin = past.view.pin.iter().map(|pin| pin.trust);
+    said.chain(digests).chain(pin).any(Trust::is_foreign)
 }
 
 /// Saves a conversation as it stands until the person deletes the snapshot.
@@ -48,7 +59,9 @@ pub(super) async fn save_automatic(
     reason: &str,
 ) -> Result<(), AgentError> {
     let conversation = deps.directory.existing(&lease.conversation).await?;
-    let new = snapshot(deps, &conversation, reason, newest, view).await?;
+    let past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
+    let of_strangers = shows_strangers(&past, newest);
+    let new = NewSnapshot { of_strangers, ..snapshot(deps, &conversation, reason, newest, view).await? };
     deps.store().keep_snapshot(&lease.conversation, new, deps.host().now_ms()).await?;
     Ok(())
 }

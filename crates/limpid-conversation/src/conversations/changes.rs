@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, MessageId, WindowSize};
+use limpid_core::{ConversationId, MessageId, Trust, WindowSize};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
-use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoredMessage};
+use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoreError, StoredMessage};
 
 use super::{Conversations, put_away};
 use crate::actors::Command;
@@ -15,6 +15,7 @@ use crate::compaction::{self, CompactionReport, ContextReport};
 use crate::incomplete::incomplete;
 use crate::settings::skills::{Chosen, use_skills};
 use crate::settings::{Change, ChangeOutcome, ChangeRequest, Changed, Tiers, window};
+use crate::turn::title::is_made_of;
 
 /// Letters of a title that a person gives.
 const LONGEST_TITLE: usize = 120;
@@ -190,6 +191,20 @@ impl Conversations {
     pub async fn snapshots(&self, conversation: &ConversationChoice) -> Result<Listed<Snapshot>, AgentError> {
         let conversation = self.known(conversation).await?;
         Ok(self.deps.store().kept_snapshots(&conversation.id).await?)
+    }
+
+    /// Whose words the title of a conversation is: a stranger's where it is made of what began the conversation, and that was one's.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn trust_of_title(&self, own: &Conversation) -> Result<Trust, AgentError> {
+        let first = match self.deps.store().first_message(&own.id).await {
+            // Nobody knows any more who wrote it.
+            Err(StoreError::Broken { .. }) => return Ok(Trust::Outside),
+            first => first?,
+        };
+        let made_of = first.filter(|row| is_made_of(&own.title, row.typed.as_deref().unwrap_or(&row.message.text)));
+        Ok(made_of.map_or(Trust::Owner, |row| row.message.trust.of_strangers()))
     }
 
     /// What the next request of a conversation is made of.

@@ -2,7 +2,7 @@
 
 use limpid_core::agent::is_notice;
 use limpid_core::message::OWNER_SAID_NO;
-use limpid_core::{ConversationId, FailureClass, Labelled, Message, Role, Trust};
+use limpid_core::{ConversationId, FailureClass, Labelled, Message, Purse, Role, Trust};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -81,7 +81,8 @@ pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, Agen
     if agent.state.is_over() {
         return Ok(AgentsTurn::IsOver);
     }
-    if turn.deps.store().tokens_of_tree(&agent.root).await? >= agent.tokens {
+    let purse = Purse::of(agent.new.by_strangers, turn.written());
+    if turn.deps.store().tokens_of_tree(&agent.root, purse).await? >= agent.tokens {
         let why = format!("the agents of this message have used their {} tokens together", agent.tokens);
         return Ok(AgentsTurn::HasNoTokens(ModelError::new(FailureClass::Limit, why).into()));
     }
@@ -151,6 +152,7 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
         title,
         text,
         trust: turn.written().join(of_title),
+        draft: None,
         now_ms: deps.host().now_ms(),
     };
     Ok(Some(Unheard { delivery, notice }))

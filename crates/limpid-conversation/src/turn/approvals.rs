@@ -5,12 +5,12 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{
     MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_BACKGROUND_RUN,
-    MOST_OF_RUN_AFTER_STRANGERS,
+    MOST_OF_RUN_AFTER_STRANGERS, MOST_OF_TURN_AFTER_STRANGERS,
 };
 use limpid_core::{CallId, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_services::directory::is_run;
-use limpid_services::drafts::{held_words, kept_words, led_by, new_draft};
+use limpid_services::drafts::{held_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
 use limpid_services::tools::{CallContext, CallDescription, TurnToolExecutor, is_refused};
@@ -133,8 +133,9 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
             ToolOutcome::done(held_words(draft.id), String::new)
         }
         None => ToolOutcome::refused(
-            "not done and not kept: too many drafts wait for the owner already, of this run or in all; they have to answer some. \
-             Say in your answer what was not done, so that they can ask for it, and do not call it again.",
+            "not done and not kept: too many drafts wait for the owner already, of this turn, of this run or chat, or of all that \
+             were made after texts of this kind; they have to answer some. Say in your answer what was not done, so that they \
+             can ask for it, and do not call it again.",
         ),
     };
     turn.tool_done(FinishedCall::new(held.call.id, outcome)).await
@@ -156,8 +157,9 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
     Ok(led_by(&messages, &sent))
 }
 
-/// An agent that works in the background shares the room of whatever started it. What a stranger's text led to leaves
-/// the places of one run to those that read nothing of theirs, in all and in the background, and most of the others to other runs.
+/// An agent that works in the background shares the room of whatever started it. What a stranger's text led to has places of its own,
+/// in all and in the background, and leaves most of them to other runs and chats: a chat and all its agents have as many as one turn, for
+/// an agent that comes back begins another.
 fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> DraftRoom {
     let (open, of_background, of_run) = match trust.is_foreign() {
         true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_RUN_AFTER_STRANGERS),
@@ -165,9 +167,14 @@ fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> Dra
     };
     let of_turn = match spender_of(&turn.requests.path) {
         Spender::Background => of_run,
+        Spender::Owner if trust.is_foreign() => MOST_OF_TURN_AFTER_STRANGERS,
         Spender::Owner => MOST_DRAFTS,
     };
-    let of_chat = agent.filter(|agent| agent.in_background).map(|_| of_run);
+    let of_chat = match agent {
+        Some(agent) if agent.in_background => Some(of_run),
+        None if spender_of(&turn.requests.path) == Spender::Background => None,
+        _ => trust.is_foreign().then_some(MOST_OF_TURN_AFTER_STRANGERS),
+    };
     DraftRoom { open, of_turn, of_chat, of_background: (of_background, of_run) }
 }
 
@@ -176,7 +183,7 @@ async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), Agen
     let deps = &turn.deps;
     let is_chat = !is_run(&turn.writer.lease().conversation);
     if is_chat && turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
-        turn.listeners.send(&TurnEvent::Notice(kept_words(draft.id).into_text()));
+        turn.listeners.send(&TurnEvent::DraftKept(draft.id));
         return Ok(());
     }
     deps.drafts.tell_kept(draft, "It calls").await

@@ -20,6 +20,7 @@ use limpid_context::{
 };
 use limpid_services::error::AgentError;
 use limpid_services::models::{EffortChoice, Models};
+use limpid_services::tools::window_trust;
 use limpid_store::Lease;
 
 /// Times that a smaller request follows one that a provider found too large.
@@ -139,7 +140,7 @@ impl TurnRequests {
         let card = model.info();
         let counter = match self.counters.get(&card.name()) {
             Some(counter) => counter.clone(),
-            None => deps.context.counts.estimate(card).await?,
+            None => deps.context.counts.estimate(card, window_trust(&self.inputs, in_flight)).await?,
         };
         let mut measure = Measure::new(&self.profile, &self.path, &self.inputs, &self.history, counter.clone(), card);
         let believed = self.windows.overflow.usable;
@@ -205,7 +206,8 @@ impl TurnRequests {
         for model in &self.models {
             let name = model.info().name();
             if let Entry::Vacant(free) = self.counters.entry(name) {
-                free.insert(deps.context.counts.estimate(model.info()).await?);
+                let window = window_trust(&self.inputs, &[]);
+                free.insert(deps.context.counts.estimate(model.info(), window).await?);
             }
         }
         Ok(Recipe {

@@ -17,7 +17,7 @@ pub(super) fn title_of(text: &str) -> String {
 }
 
 /// Whether a title has words of a message, as it was made of it or as somebody changed it since.
-pub(super) fn is_made_of(title: &str, text: &str) -> bool {
+pub(crate) fn is_made_of(title: &str, text: &str) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let letters: Vec<char> = plain(title).chars().collect();
     let text = plain(text);

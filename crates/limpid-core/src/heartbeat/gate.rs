@@ -94,9 +94,9 @@ pub struct Moment {
     pub next_hour_ms: i64,
     /// When the owner did anything last.
     pub acted_ms: Option<i64>,
-    /// Runs of this day of the owner's that asked a model.
+    /// Runs of this day that asked a model about something of the owner's.
     pub runs_today: u32,
-    /// How many of these a day may have.
+    /// How many of these a day may have; runs for nothing but what came in have as many of their own.
     pub runs_a_day: u32,
     /// Whether everything that is done by itself is switched off.
     pub scheduling_off: bool,

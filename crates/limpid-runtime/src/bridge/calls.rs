@@ -1,7 +1,7 @@
 //! One call of a client's: judged, run, or kept for the owner.
 
 use limpid_core::agent::DELEGATION;
-use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_CLIENTS};
 use limpid_core::policy::Effect;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CallId, ConversationId, Sentence, Tier, ToolCall, TurnId, sentence};
@@ -145,7 +145,7 @@ impl Bridge {
         })
     }
 
-    /// Keeps a call for the owner, and says so. One program must not use up the room that all drafts have.
+    /// Keeps a call for the owner, and says so. All clients share one conversation, and leave some of the room of strangers' runs.
     async fn keep(&self, made: Made, why: Why) -> Result<LentAnswer, AgentError> {
         let Made { conversation, turn, planned, tools, context } = made;
         let Some(described) = tools.describe(&planned.call, &context).await else {
@@ -154,12 +154,11 @@ impl Bridge {
         let held = HeldCall { call: planned.call, why };
         let led_by = "A program that is connected over MCP asked for this.".to_owned();
         let new = new_draft((&conversation, &turn), &held, described, (led_by, CLIENTS), self.agent.now_ms());
-        let most = MOST_OF_BACKGROUND_RUN;
         let room = DraftRoom {
-            open: MOST_DRAFTS,
-            of_turn: most,
-            of_chat: Some(most),
-            of_background: (MOST_OF_BACKGROUND_AFTER_STRANGERS, most),
+            open: MOST_AFTER_STRANGERS,
+            of_turn: MOST_OF_CLIENTS,
+            of_chat: Some(MOST_OF_CLIENTS),
+            of_background: (MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_CLIENTS),
         };
         // Whoever asked may stop waiting: what is kept is told of all the same.
         let agent = self.agent.clone();

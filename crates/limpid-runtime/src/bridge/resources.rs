@@ -2,6 +2,7 @@
 
 use limpid_core::Labelled;
 use limpid_core::MemoryId;
+use limpid_core::by_side::by_side_and_size;
 use limpid_core::memory::Memory;
 use limpid_mcp::serving::{LentPrompt, LentResource, Refusal};
 use limpid_prompt::shown::Drawn;
@@ -54,7 +55,7 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     }
     let text = if uri == MEMORIES {
         let memories = bridge.agent.store().memories(None).await.map_err(trouble)?.rows;
-        first_lines(memories.len(), memories.into_iter().map(|memory| line(bridge, memory)))
+        first_lines(memories.into_iter().map(|memory| (memory.trust.is_foreign(), line(bridge, memory))).collect())
     } else if uri == GOALS {
         let conversation = bridge.agent.directory().of_clients().await.map_err(trouble)?;
         let goals = bridge.agent.goals().load(&conversation).await.map_err(trouble)?.goals;
@@ -79,18 +80,14 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     Ok((Drawn::new(&text).into(), KIND))
 }
 
-/// Lines, as many as go into one answer, and how many there are besides.
-fn first_lines(all: usize, lines: impl Iterator<Item = String>) -> String {
-    let (mut text, mut shown) = (String::new(), 0);
-    for line in lines {
-        if text.len() + line.len() > MOST_BYTES {
-            break;
-        }
-        text.push_str(&line);
-        text.push('\n');
-        shown += 1;
-    }
-    match all - shown {
+/// Lines, each with whether it is a stranger's, as many as go into one answer, and how many there are besides. What strangers' texts had
+/// stored takes no room of the owner's.
+fn first_lines(lines: Vec<(bool, String)>) -> String {
+    let all = lines.len();
+    let shown = by_side_and_size(lines, MOST_BYTES, |line| line.0, |line| line.1.len() + 1);
+    let more = all - shown.len();
+    let text: String = shown.into_iter().map(|(_, line)| line + "\n").collect();
+    match more {
         0 => text.trim_end().to_owned(),
         more => format!("{text}{more} more; look for them with memory_query."),
     }
@@ -108,10 +105,24 @@ mod tests {
     // SEC-093 SUR-033
     #[test]
     fn an_answer_has_an_end_and_says_what_is_left_out() {
-        let lines = |count: usize| (0..count).map(|_| "x".repeat(1023));
-        assert_eq!(first_lines(2, ["a".to_owned(), "b".to_owned()].into_iter()), "a\nb");
-        assert_eq!(first_lines(256, lines(256)).len(), MOST_BYTES - 1);
-        let text = first_lines(300, lines(300));
+        let lines = |count: usize| vec![(false, "x".repeat(1023)); count];
+        assert_eq!(first_lines(vec![(false, "a".to_owned()), (true, "b".to_owned())]), "a\nb");
+        assert_eq!(first_lines(lines(256)).len(), MOST_BYTES - 1);
+        let text = first_lines(lines(300));
         assert!(text.len() < MOST_BYTES + 100 && text.ends_with("44 more; look for them with memory_query."));
+    }
+
+    // SEC-065
+    #[test]
+    fn what_strangers_stored_takes_no_room_of_the_owners() {
+        let early = (false, "likes tea".to_owned());
+        let late = (false, "the owner stored this later".to_owned());
+        let text = first_lines([vec![early], vec![(true, "y".repeat(1023)); 1000], vec![late]].concat());
+        assert!(text.starts_with("likes tea\n") && text.contains("\nthe owner stored this later\n"));
+        assert!(text.ends_with("745 more; look for them with memory_query."), "{}", &text[text.len() - 60..]);
+        let ours = vec![(false, "x".repeat(1023)); 300];
+        let text = first_lines([vec![(true, "y".repeat(1023)); 1000], ours].concat());
+        assert_eq!(text.lines().filter(|line| line.starts_with('x')).count(), 256, "as many as without them");
+        assert_eq!(text.lines().filter(|line| line.starts_with('y')).count(), 25, "a tenth is beside them");
     }
 }

@@ -1,6 +1,6 @@
 //! The heartbeat's runs: the agent looks at what has come in, unasked.
 //!
-//! - `run`: one run, from the question whether it is due to its end.
+//! - `ready`: whether a run may be; `run`: one run, to its end.
 //! - `pending_work`: what there is to look at.
 //! - `outcome`: what the end of a run means, and what is written.
 //! - `failures`: when what fails again and again is put aside.
@@ -14,6 +14,7 @@ mod left_to_say;
 mod notices;
 mod outcome;
 mod pending_work;
+mod ready;
 mod run;
 mod status;
 

@@ -147,6 +147,7 @@ impl TaskJob {
                 title: task.new.description.clone(),
                 text,
                 trust: did.trust.join(task.new.trust),
+                draft: None,
                 now_ms: now.as_millisecond(),
             }),
             None => None,

@@ -424,6 +424,7 @@ fn new_agent(conversation: &ConversationId, turn: &TurnId, call: u32, holder: &s
         continues: None,
         named: None,
         trust: Trust::Owner,
+        by_strangers: false,
         holder: holder.to_owned(),
         now_ms,
     }

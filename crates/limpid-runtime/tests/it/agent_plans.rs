@@ -1,12 +1,13 @@
 //! Tasks that agents plan, in whole turns: what runs first, whose they are, and where they are begun.
 
-use limpid_core::{AgentState, CallId, Labelled, Trust};
-use limpid_runtime::{ApprovalAnswer, ChatRequest, Config, ConversationChoice, TurnEvent};
-use limpid_store::{NewPlan, NewPlannedTask};
+use limpid_core::{AgentLimits, AgentState, CallId, ConversationId, Labelled, Trust, TurnId};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ConversationChoice, TurnEvent};
+use limpid_services::agents::Unheard;
+use limpid_store::{AcceptedAgent, NewPlan, NewPlannedTask, NewSubAgent};
 use limpid_testkit::Recorded;
 use serde_json::json;
 
-use crate::kit::agents::{Passed, agents, bench, calls, is_child, newest, notices, open, says, talk};
+use crate::kit::agents::{Passed, agents, bench, calls, is_child, newest, notices, open, rested, says, talk};
 use crate::kit::{PATIENCE, all, last};
 
 /// The whole workflow: a worker plans, the coordinator starts the last task, those that it needs run first and at once.
@@ -217,5 +218,93 @@ async fn a_queued_task_is_begun_in_the_folder_where_it_was_wanted() {
         agent.store().want_planned(&[planned[0].id], &turn, base, Trust::Owner).await.unwrap();
         agent.agents().start_queued(&chat).await.unwrap();
         assert_eq!(agents(&agent).await.len(), usize::from(base.is_none()), "{base:?}");
+    }
+}
+
+/// As many agents of a message as may come of it on one side, all of which have ended.
+async fn fill(agent: &Agent, chat: &ConversationId, turn: &TurnId, by_strangers: bool) {
+    let limits = AgentLimits { live: 50, tokens: 1_000_000, a_day: None };
+    for call in 0..16 {
+        let new = NewSubAgent {
+            conversation: chat.clone(),
+            turn: turn.clone(),
+            call: CallId::new(format!("fill {call}")),
+            path: "worker".to_owned(),
+            waited_for: true,
+            label: "tea".to_owned(),
+            task: format!("make tea {call}"),
+            skill: None,
+            context: None,
+            tools: None,
+            planned: None,
+            continues: None,
+            named: None,
+            trust: if by_strangers { Trust::Outside } else { Trust::Owner },
+            by_strangers,
+            holder: "nobody".to_owned(),
+            now_ms: agent.now_ms(),
+        };
+        let accepted = agent.store().accept_agent(new, limits).await.unwrap();
+        let AcceptedAgent::Fresh(one) = accepted else { panic!("{accepted:?}") };
+        let words = Labelled::new("tea".to_owned(), Trust::Owner);
+        agent.agents().end(&one, AgentState::Done, words, String::new(), Unheard::IsTold).await.unwrap();
+    }
+}
+
+/// However many agents strangers' texts have started, the owner's tasks start; and where a message has come to its own limit, its tasks
+/// have not failed.
+// SEC-065 SEC-093 KOSHI-044
+#[tokio::test]
+async fn a_full_message_holds_back_tasks_of_its_side_alone_and_a_later_one_starts_them() {
+    for by_strangers in [true, false] {
+        let (bench, sent) = bench("koshi", |request| {
+            if !is_child(request) && newest(request).contains("Start it.") {
+                calls(&[("spawn_agent", json!({ "task_id": 2 }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        talk(&agent, "Hello.").await;
+        let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let turn = agent.store().messages(&chat, None).await.unwrap().rows[0].turn.clone();
+        fill(&agent, &chat, &turn, by_strangers).await;
+        let task = |name: &str, needs: &[usize]| NewPlannedTask {
+            name: name.to_owned(),
+            task: format!("{name} the train."),
+            skill: None,
+            context: None,
+            needs: needs.to_vec(),
+        };
+        let plan = NewPlan {
+            chat: chat.clone(),
+            turn: turn.clone(),
+            call: CallId::new("c"),
+            tasks: vec![task("find", &[]), task("book", &[0])],
+            trust: Trust::Owner,
+            now_ms: agent.now_ms(),
+        };
+        let ids: Vec<_> = agent.store().keep_plan(plan).await.unwrap().iter().map(|task| task.id).collect();
+        agent.store().want_planned(&ids, &turn, None, Trust::Owner).await.unwrap();
+        let states = async || {
+            let planned = agent.agents().planned(Some(&chat)).await.unwrap();
+            planned.into_iter().map(|one| (one.state.as_str(), one.task.refusal)).collect::<Vec<_>>()
+        };
+        let done = [("done", None), ("done", None)];
+        agent.agents().start_queued(&chat).await.unwrap();
+        rested(&agent, &chat).await;
+        if by_strangers {
+            assert_eq!(states().await, done);
+            continue;
+        }
+        let now = states().await;
+        assert_eq!(now.iter().map(|(state, _)| *state).collect::<Vec<_>>(), ["queued", "waiting"]);
+        let why = now[0].1.clone().unwrap();
+        assert!(why.contains("start it again after another message"), "{why}");
+        talk(&agent, "Start it.").await;
+        assert_eq!(states().await, done);
+        let sent = sent.lock().unwrap().clone();
+        assert!(sent.iter().any(|one| is_child(one) && newest(one).contains("book the train.")), "with its own words");
     }
 }

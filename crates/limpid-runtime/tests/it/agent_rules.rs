@@ -171,10 +171,10 @@ async fn what_an_agent_did_is_told_by_its_journal_and_its_own_words_are_claims()
             said.iter()
                 .all(|row| row.message.role != limpid_core::Role::Assistant || !row.message.text.contains("facts"))
         );
-        let sent = sent.lock().unwrap().clone();
         // Which request tells it is chance: the one that is under way, or one of its own. It stands last in it, and in no second one.
-        let told = sent.iter().filter(|one| newest(one).contains(did)).count();
-        assert_eq!(told, 1, "{:#?}", sent.iter().map(newest).collect::<Vec<_>>());
+        let told = || sent.lock().unwrap().iter().filter(|one| newest(one).contains(did)).count();
+        until(&agent, |_| told() > 0).await;
+        assert_eq!(told(), 1, "{:#?}", sent.lock().unwrap().iter().map(newest).collect::<Vec<_>>());
     }
 }
 

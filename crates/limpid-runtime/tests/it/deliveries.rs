@@ -17,6 +17,7 @@ fn report(key: &str, conversation: &ConversationId, text: &str) -> NewDelivery {
         title: "Disk".to_owned(),
         text: text.to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 1,
     }
 }

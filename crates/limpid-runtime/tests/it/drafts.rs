@@ -25,8 +25,7 @@ async fn drafted() -> (Bench, PageAndMail, Agent) {
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let events = all(agent.chat(last("read the page")).await.unwrap()).await;
-    let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("Draft 1 waits for you"));
-    assert!(events.iter().any(told), "{events:?}");
+    assert!(events.contains(&TurnEvent::DraftKept(DraftId(1))), "{events:?}");
     (bench, tools, agent)
 }
 
@@ -297,7 +296,8 @@ async fn an_edit_is_checked_and_voids_what_was_looked_at() {
     assert!(agent.drafts().edit(DraftId(1), "{}").await.is_err(), "it was sent");
 }
 
-// KAI-097
+/// Whatever pages had kept in however many chats, the owner's clean turns have all of their places.
+// KAI-097 SEC-065
 #[tokio::test]
 async fn no_more_than_twenty_drafts_wait() {
     let calls = |from: u32, to: u32| {
@@ -306,8 +306,9 @@ async fn no_more_than_twenty_drafts_wait() {
         let calls: Vec<String> = (from..to).map(call).collect();
         format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls.join(", "))
     };
-    let script =
-        format!("[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n{}{}", calls(0, 20), calls(20, 26));
+    let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
+    let pages: String = (0..4).map(|page| format!("{read}{}", calls(page * 6, page * 6 + 6))).collect();
+    let script = format!("{pages}{}", calls(24, 46));
     let bench = Bench::new(&script).await;
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
@@ -316,12 +317,14 @@ async fn no_more_than_twenty_drafts_wait() {
         let told = bench.server.calls().last().unwrap().text();
         told.matches("too many drafts wait for the owner already").count()
     };
-    // What a page led to leaves room.
-    all(agent.chat(last("read the page")).await.unwrap()).await;
-    assert_eq!((waiting().await, refused()), (15, 5));
-    // In a conversation of its own nothing was read: it has the rest, and no more.
-    all(agent.chat(new_chat("write to six")).await.unwrap()).await;
-    assert_eq!((waiting().await, refused()), (20, 1));
+    // What one page led to leaves room to the next.
+    for expected in [(5, 1), (10, 1), (15, 1), (15, 6)] {
+        all(agent.chat(new_chat("read the page")).await.unwrap()).await;
+        assert_eq!((waiting().await, refused()), expected);
+    }
+    // Where nothing was read there are places of its own, and no more.
+    all(agent.chat(new_chat("write to all")).await.unwrap()).await;
+    assert_eq!((waiting().await, refused()), (35, 2));
     assert_eq!(tools.mail.runs(), 0);
 }
 
@@ -512,9 +515,9 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
     assert_eq!(asked(&agent, new).await, 1, "sending is asked about in another conversation");
 }
 
-/// However many messages of strangers come, a run that read none of them finds places for what it would do; and whatever one of them
-/// led to, the next one finds some too.
-// SEC-093
+/// However many messages of strangers come, runs that read none of them find all of their places for what they would do; and whatever
+/// one of them led to, the next one finds some too.
+// SEC-065 SEC-093
 #[tokio::test]
 async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one() {
     let sends = |run: u32| {
@@ -525,18 +528,18 @@ async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one()
     };
     let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
     let foreign: String = (1..=4).map(|run| format!("{read}{}", sends(run))).collect();
-    let mut bench = Bench::new(&format!("{foreign}{}", sends(5))).await;
+    let mut bench = Bench::new(&format!("{foreign}{}{}", sends(5), sends(6))).await;
     let config = "model = \"openai/scripted\"\n[tools]\ndefer = false\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
     bench.config = Config::parse(config, "limpid.toml").unwrap();
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let mut waiting = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..6 {
         let task = TaskRequest { kind: TaskKind::Agent, ..reminder("Do what there is to do.", When::In(60)) };
         agent.tasks().add(task).await.unwrap();
         bench.clock.forward(2.minutes());
         agent.jobs().run_due().await.unwrap();
         waiting.push(agent.drafts().list(false).await.unwrap().rows.len());
     }
-    assert_eq!((waiting, tools.mail.runs()), (vec![2, 4, 5, 5, 10], 0));
+    assert_eq!((waiting, tools.mail.runs()), (vec![2, 4, 5, 5, 10, 15], 0));
 }

@@ -136,6 +136,7 @@ fn report(number: usize, conversation: &ConversationId) -> NewDelivery {
         title: "Prices".to_owned(),
         text: format!("Price {number} has changed."),
         trust: Trust::Outside,
+        draft: None,
         now_ms: 1,
     }
 }

@@ -1,5 +1,6 @@
 //! The heartbeat on a clock that the test moves: when it runs, when a model is asked, what the owner hears of it.
 
+mod apart;
 mod cut_off;
 mod divided;
 mod due;

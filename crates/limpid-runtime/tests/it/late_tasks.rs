@@ -108,6 +108,7 @@ async fn message(agent: &Agent, now_ms: i64) -> NewDelivery {
         title: "Drink".to_owned(),
         text: "Drink".to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms,
     }
 }

@@ -67,6 +67,7 @@ fn new_delivery(text: &str) -> NewDelivery {
         title: "Disk “A”\u{9b}2K".to_owned(),
         text: text.to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 1,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use limpid_core::task::TaskKind;
-use limpid_core::{AgentId, AgentState, Role, Trust};
+use limpid_core::{AgentId, AgentState, Purse, Role, Trust};
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When};
 use limpid_runtime::{Agent, TurnEvent};
 use limpid_store::{CostBy, CostQuery, InboundId, NewTask, Task};
@@ -77,7 +77,11 @@ async fn a_research_worker_is_an_agent_that_sees_its_task_and_the_web() {
         costs.iter().map(|row| (row.group.as_str(), row.requests)).collect::<Vec<_>>(),
         [(worker.chat.as_str(), 3)]
     );
-    assert!(agent.store().tokens_of_tree(&worker.root).await.unwrap() > 0);
+    let mut tokens = 0;
+    for purse in [Purse::Clean, Purse::Tainted] {
+        tokens += agent.store().tokens_of_tree(&worker.root, purse).await.unwrap();
+    }
+    assert!(tokens > 0);
     // Whatever it is told could be carried to the web.
     let told = agent.agents().tell(AgentId(1), "The door code?").await.unwrap_err().to_string();
     assert!(told.contains("hears nothing besides its task"), "{told}");

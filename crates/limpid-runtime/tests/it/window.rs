@@ -1,6 +1,7 @@
 //! Conversations that are longer than the model's window.
 
 mod by_hand;
+mod cleaned;
 mod digests;
 mod large_waiting;
 mod left_undone;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use limpid_core::by_side::by_side;
 use limpid_core::memory::Memory;
 use limpid_prompt::shown::Drawn;
 use limpid_runtime::tasks::trigger_words;
@@ -21,7 +22,7 @@ use super::state::Api;
 pub(super) struct Which {
     /// Those that have to do with these words, the best first; absent: all, by the time when they were made.
     search: Option<String>,
-    /// At most so many rows; absent: 100.
+    /// At most so many rows, and beside them a tenth as many that strangers' texts had stored; absent: 100.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
@@ -128,7 +129,7 @@ pub(super) async fn memories(
         Some(words) => agent.memory().recall(words, most).await?,
         None => agent.store().memories(None).await?.rows,
     };
-    rows.truncate(most);
+    rows = by_side(rows, most, |memory| memory.trust.is_foreign());
     Ok(Json(MemoryList { memories: rows.iter().map(MemoryView::new).collect() }))
 }
 

@@ -2,6 +2,7 @@
 
 use limpid_core::Usage;
 use limpid_prompt::shown::{Drawn, DrawnPieces};
+use limpid_runtime::drafts::kept_words;
 use limpid_runtime::{ApprovalAnswer, Outcome, QuestionPart, TurnEvent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -267,6 +268,7 @@ impl Streams {
                 LiveEvent::Usage { input: *input, cached: *cached, output: *output, cost_micro_usd }
             }
             TurnEvent::Notice(text) => LiveEvent::Notice { text: Drawn::new(text) },
+            TurnEvent::DraftKept(draft) => LiveEvent::Notice { text: Drawn::new(kept_words(*draft).text()) },
             TurnEvent::Done { outcome, answer } => {
                 let (outcome, message) = match outcome {
                     Outcome::Answered { .. } => ("answered", None),

@@ -9,6 +9,7 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
 use limpid_core::DraftState;
+use limpid_core::by_side::by_side;
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::AgentError;
 use limpid_store::{Draft, DraftId};
@@ -93,7 +94,7 @@ struct DecidedRow {
 /// Where one goes on after something went wrong with a draft.
 const HERE: (&str, &str) = ("/activity", "Back to Activity");
 
-/// Decided drafts that are shown.
+/// Decided drafts that are shown, counted by side.
 const DECIDED: usize = 5;
 
 /// The draft as it was seen.
@@ -115,11 +116,12 @@ async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Res
     let (mut decided, drafts): (Vec<Draft>, Vec<Draft>) =
         page.agent.drafts().list(true).await?.rows.into_iter().partition(|draft| draft.state != DraftState::Open);
     decided.sort_by_key(|draft| std::cmp::Reverse(draft.changed_ms));
+    let decided = by_side(decided, DECIDED, |draft| draft.new.trust.is_foreign());
     let screen = ActivityScreen {
         shell: Shell::new(&page, &headers, "Activity · Limpid", "activity").await?,
         questions: questions(&page).await?,
         drafts: drafts.iter().map(|draft| row(&page, draft)).collect(),
-        decided: decided.iter().take(DECIDED).map(|draft| decided_row(&page, draft)).collect(),
+        decided: decided.iter().map(|draft| decided_row(&page, draft)).collect(),
     };
     Ok(Html(screen.render()?).into_response())
 }

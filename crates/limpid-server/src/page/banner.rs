@@ -2,6 +2,7 @@
 
 use askama::Template;
 use limpid_core::ConversationId;
+use limpid_core::by_side::by_side;
 use limpid_core::notice::body;
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::AgentError;
@@ -9,7 +10,7 @@ use limpid_store::{Delivery, DeliveryOrigin};
 
 use super::state::Page;
 
-/// Reports behind the newest one that can be opened.
+/// Reports behind the newest one that can be opened, of those without a stranger's text.
 const OTHERS: usize = 20;
 
 /// Reports that were not read yet.
@@ -39,7 +40,8 @@ pub(super) async fn banner(page: &Page) -> Result<String, AgentError> {
     let mut unread = page.agent.deliveries().unread_reports().await?;
     let Some(newest) = unread.pop().map(report) else { return Ok(String::new()) };
     let more = unread.len();
-    let others = unread.into_iter().rev().take(OTHERS).map(report).collect();
+    let others = by_side(unread.into_iter().rev(), OTHERS, |delivery| delivery.new.trust.is_foreign());
+    let others = others.into_iter().map(report).collect();
     let drawn = Banner { newest, others, more }.render();
     drawn.map_err(|error| AgentError::Invalid(format!("the reports cannot be drawn: {error}")))
 }

@@ -194,6 +194,7 @@ impl Follower {
             }
             TurnEvent::FormAsked(form) => self.form(form),
             TurnEvent::Notice(text) => self.note(&text),
+            TurnEvent::DraftKept(draft) => self.beside(parts::kept(draft, None)),
             TurnEvent::Accepted { .. }
             | TurnEvent::Steered { .. }
             | TurnEvent::Usage { .. }
@@ -259,8 +260,12 @@ impl Follower {
     }
 
     fn note(&mut self, text: &str) {
+        self.beside(parts::note(text));
+    }
+
+    fn beside(&mut self, html: String) {
         self.notes += 1;
-        self.show(&format!("note-{}", self.notes), parts::note(text));
+        self.show(&format!("note-{}", self.notes), html);
     }
 
     fn status(&self, words: &str) {

@@ -11,25 +11,26 @@ use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
+use limpid_core::by_side::by_side;
 use limpid_core::{Category, MemoryId};
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::AgentError;
 use limpid_store::{MemoryEvent, MemoryEventId, MemoryEventKind, MemoryRef};
 use serde::Deserialize;
 
-use self::shown::{Change, Choice, Row, change, choices, hits, pinned_words, row, who_said};
+use self::shown::{Change, Choice, Row, change, choices, hits, is_strangers, pinned_words, row, who_said};
 use super::forms::{SOURCE, back, typed};
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::{Trouble, screen as screen_of};
 
-/// Memories that are shown at once.
+/// Memories that are shown at once, of the owner's.
 const MOST: usize = 200;
 
 /// Memories that a search shows.
 const FOUND: usize = 50;
 
-/// Changes that are shown.
+/// Changes that are shown, of the owner's.
 const LATELY: usize = 20;
 
 /// A line of the list.
@@ -135,8 +136,9 @@ async fn screen(
         }
     };
     rows.retain(|memory| category.is_none_or(|category| memory.category == category));
-    let left_out = rows.len().saturating_sub(MOST);
-    rows.truncate(MOST);
+    let all_of_these = rows.len();
+    let rows = by_side(rows, MOST, |memory| memory.trust.is_foreign());
+    let left_out = all_of_these - rows.len();
     let said = who_said(&page, &rows).await?;
     let mut entries: Vec<Entry> =
         rows.iter().map(|memory| Entry::Memory(Box::new(row(&page, memory, said.get(&memory.id))))).collect();
@@ -145,6 +147,7 @@ async fn screen(
         let at = asked.at.and_then(|at| at.parse().ok()).unwrap_or(0).min(entries.len());
         entries.insert(at, gone);
     }
+    let lately = by_side(events.iter().rev(), LATELY, |event| is_strangers(event));
     let is_there = |id: MemoryId| known.iter().any(|memory| memory.id == id);
     let screen = MemoryScreen {
         shell: Shell::new(&page, &headers, "Memory · Limpid", "memory").await?,
@@ -157,7 +160,7 @@ async fn screen(
         left_out,
         query: if is_search { query } else { String::new() },
         notice: memory.take_search_notice(),
-        lately: events.iter().rev().take(LATELY).map(|event| change(&page, event, is_there(event.memory))).collect(),
+        lately: lately.into_iter().map(|event| change(&page, event, is_there(event.memory))).collect(),
     };
     Ok(Html(screen.render()?).into_response())
 }

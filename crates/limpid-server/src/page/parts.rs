@@ -5,7 +5,6 @@ use askama::Template;
 use limpid_core::Trust;
 use limpid_core::message::{OWNER_SAID_NO, STOPPED_BY_OWNER, is_failure};
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_runtime::drafts::kept_in;
 use limpid_runtime::{ApprovalAnswer, QuestionPart, error_of, was_refused};
 use limpid_store::DraftId;
 use serde_json::Value;
@@ -226,13 +225,9 @@ pub(super) fn answered(answer: ApprovalAnswer) -> String {
     })
 }
 
-/// Something to know; a draft that was kept is a link away.
+/// Something to know. However it begins, it is drawn as words: those of the program's own notices may be anybody's too.
 pub(super) fn note(text: &str) -> String {
-    match kept_in(text) {
-        Some((id, "")) => kept(id, None),
-        Some((id, more)) => kept(id, None) + &drawn(&Notice { text: &shown(more) }),
-        None => drawn(&Notice { text: &shown(text) }),
-    }
+    drawn(&Notice { text: &shown(text) })
 }
 
 /// A draft that waits for the owner, or what became of it.
@@ -280,9 +275,11 @@ mod tests {
 
     // SUR-024 SEC-010
     #[test]
-    fn a_draft_that_was_kept_is_a_link_and_no_command() {
-        let told = note(limpid_runtime::drafts::kept_words(DraftId(4)).text());
+    fn a_draft_that_was_kept_is_a_link_and_no_words_are() {
+        let told = kept(DraftId(4), None);
         assert!(told.contains("href=\"/activity#d4\"") && !told.contains("limpid draft"), "{told}");
+        let said = note(limpid_runtime::drafts::kept_words(DraftId(4)).text());
+        assert!(!said.contains("href") && said.contains("limpid draft show 4"), "{said}");
         assert_eq!(note("a <b>"), "<p class=\"notice\">a &#60;b&#62;</p>");
     }
 

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
+use limpid_core::by_side::by_side;
 use limpid_core::task::{TaskKind, TaskStatus};
 use limpid_runtime::AgentError;
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
@@ -119,8 +120,9 @@ async fn list(page: &Page, headers: &HeaderMap, asked: Asked, refused: Option<Re
     let heartbeat = page.agent.heartbeat().next_due_ms().await?.map(|due| page.clock(due));
     let (mut entries, mut over) = (Vec::new(), Vec::new());
     let wanted = |task: &&Task| waits(task) || all;
-    let left_out = listed.iter().filter(wanted).count().saturating_sub(MOST);
-    for task in listed.iter().filter(wanted).take(MOST) {
+    let shown = by_side(listed.iter().filter(wanted), MOST, |task| task.new.trust.is_foreign());
+    let left_out = listed.iter().filter(wanted).count() - shown.len();
+    for task in shown {
         let runs = page.agent.tasks().get(&task.id.to_string()).await?.1.rows;
         let mut row = row(page, task, &runs, open == Some(task.id.0), heartbeat.as_deref());
         if let Some(refused) = refused.as_ref().filter(|refused| refused.task == Some(task.id.0)) {

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
 use limpid_core::ui::trees;
-use limpid_core::{CallId, ConversationId, DraftState, FailureClass, MessageId, Money, Role, Trust, TurnId, Usage};
+use limpid_core::{CallId, ConversationId, FailureClass, MessageId, Money, Role, Trust, TurnId, Usage};
 use limpid_prompt::boundary;
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_runtime::drafts::{held_as, kept_in};
 use limpid_runtime::earlier::sayable;
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::ui::{draws, live};
-use limpid_store::{ConversationKind, DraftId, RequestFilter, RequestSummary, StoredMessage};
+use limpid_store::{ConversationKind, RequestFilter, RequestSummary, StoredMessage};
 
 use super::attached::{File, Words, by_button, taken_apart};
 use super::earlier::folded;
-use super::parts::{Call, CallResult, kept};
+use super::kept_drafts::KeptDrafts;
+use super::parts::{Call, CallResult};
 use super::screens::{Standing, said as drawn};
 use super::state::Page;
 use super::talks::Position;
@@ -135,7 +135,7 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let through = page.agent.store().window(id).await?.through;
     let editable = sayable(&rows, &typed, &out, through);
     let spent = spent(&requests);
-    let over = over(page).await?;
+    let drafts = KeptDrafts::of(page, id).await?;
     let reader = Reader {
         page,
         conversation: id,
@@ -145,7 +145,7 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
         editable,
         through,
         spent,
-        over,
+        drafts,
         draws,
         live,
     };
@@ -182,13 +182,6 @@ fn spent(requests: &[RequestSummary]) -> HashMap<TurnId, Read> {
     spent
 }
 
-/// What became of each draft that waits no more.
-async fn over(page: &Page) -> Result<HashMap<DraftId, &'static str>, Trouble> {
-    let drafts = page.agent.drafts().list(true).await?.rows;
-    let decided = drafts.iter().filter(|draft| draft.state != DraftState::Open);
-    Ok(decided.map(|draft| (draft.id, page.agent.drafts().in_words(draft))).collect())
-}
-
 struct Reader<'a> {
     page: &'a Page,
     conversation: &'a ConversationId,
@@ -202,8 +195,8 @@ struct Reader<'a> {
     /// The last message that a summary stands for.
     through: Option<MessageId>,
     spent: HashMap<TurnId, Read>,
-    /// What became of drafts that wait no more.
-    over: HashMap<DraftId, &'static str>,
+    /// The drafts that it tells of.
+    drafts: KeptDrafts,
     /// Whether screens are drawn.
     draws: bool,
     /// The answer whose screens can be pressed.
@@ -330,11 +323,6 @@ impl Reader<'_> {
         before.is_some_and(|row| trees(&row.message.text).iter().any(|tree| tree.sent(text).is_some()))
     }
 
-    /// A draft as it stands now.
-    fn draft(&self, id: DraftId) -> String {
-        kept(id, self.over.get(&id).copied())
-    }
-
     fn answer(
         &self,
         row: &StoredMessage,
@@ -343,11 +331,8 @@ impl Reader<'_> {
     ) -> Vec<Block> {
         let mut text = words(self.page, &row.message.text);
         let mut blocks = Vec::new();
-        // What no model wrote: the agent itself tells of a draft.
-        if row.request.is_none()
-            && let Some((id, more)) = kept_in(&text)
-        {
-            blocks.push(Block::Kept(self.draft(id)));
+        if let Some((card, more)) = self.drafts.told(row, &text) {
+            blocks.push(Block::Kept(card));
             text = more.to_owned();
         }
         let quoted = boundary::last(&text).filter(|_| row.request.is_none());
@@ -358,11 +343,10 @@ impl Reader<'_> {
         blocks.extend(quoted.map(|quoted| Block::Quoted(shown(quoted).into_owned())));
         for call in &row.message.calls {
             let result = results.get(&(&row.turn, &call.id));
-            let drafted =
-                result.filter(|row| !row.message.trust.is_foreign()).and_then(|row| held_as(&row.message.text));
+            let drafted = result.and_then(|_| self.drafts.called(&row.turn, &call.id));
             let result = result.map(|row| CallResult::new(&row.message.text, Some(row.message.trust)));
             blocks.push(Block::Called(Call::new(&call.name, &call.arguments, result)));
-            blocks.extend(drafted.map(|id| Block::Kept(self.draft(id))));
+            blocks.extend(drafted.map(Block::Kept));
         }
         blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(sentence(&shown(plain(why))))));
         blocks

@@ -14,6 +14,7 @@ mod browser;
 mod ingest;
 mod kit;
 mod page_agents;
+mod page_by_side;
 mod page_chat;
 mod page_drafts;
 mod page_forms;

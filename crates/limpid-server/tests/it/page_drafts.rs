@@ -1,9 +1,9 @@
 //! What waits for the owner, at the page.
 
-use limpid_core::sentence;
+use limpid_core::{Labelled, Trust, sentence};
 use limpid_runtime::deliveries::Announcement;
 use limpid_runtime::drafts::kept_words;
-use limpid_store::DraftId;
+use limpid_store::{DeliveryOrigin, DraftId, NewDelivery};
 use reqwest::StatusCode;
 
 use crate::kit::PageBench;
@@ -99,12 +99,77 @@ async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
     assert!(bench.html("/activity").await.contains("id=\"d1\""));
     // What the agent itself tells of one later.
     let text = sentence!("{} It would be a letter.", kept_words(DraftId(2)));
-    let told = Announcement::new("A letter".into(), text);
+    let told = Announcement::new("A letter".into(), text).of_draft(DraftId(2));
     bench.agent.deliveries().notice(Some(turn.conversation()), "k", told).await.unwrap();
     bench.agent.conversations().deliver_waiting().await.unwrap();
     let shown = thread().await;
     assert!(shown.contains("/activity#d2") && shown.contains("It would be a letter."), "{shown}");
     assert!(!shown.contains("limpid draft show 2"), "{shown}");
+}
+
+/// What is Limpid's own is known by what was written down with it: also where a stranger's words stand in it, and never by the words.
+// SEC-010 SEC-089
+#[tokio::test]
+async fn a_report_that_begins_with_the_words_of_a_draft_is_no_card_of_one() {
+    let bench = PageBench::new("[[reply]]\ntext = \"Hello.\"\n", "").await;
+    let request = limpid_runtime::ChatRequest { text: "Good morning".to_owned(), ..Default::default() };
+    let mut turn = bench.agent.chat(request).await.unwrap();
+    while turn.next().await.is_some() {}
+    let chat = turn.conversation().clone();
+    let tells = sentence!("{} It only reads your calendar.", kept_words(DraftId(7))).into_text();
+    for (at, (origin, trust)) in [
+        (DeliveryOrigin::Heartbeat, Trust::Outside),
+        (DeliveryOrigin::Message, Trust::Guest),
+        (DeliveryOrigin::Notice, Trust::Outside),
+        (DeliveryOrigin::Task, Trust::Owner),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let report = NewDelivery {
+            key: format!("report/{at}"),
+            conversation: chat.clone(),
+            origin,
+            title: "Report".to_owned(),
+            text: tells.clone() + &format!(" {at}"),
+            trust,
+            draft: None,
+            now_ms: 1,
+        };
+        assert!(bench.agent.store().enqueue(report).await.unwrap());
+    }
+    bench.agent.conversations().deliver_waiting().await.unwrap();
+    let thread = async || bench.html(&format!("/c/{chat}/thread")).await;
+    let shown = thread().await;
+    assert_eq!(shown.matches("reads your calendar").count(), 4, "{shown}");
+    assert!(!shown.contains("/activity#d") && !shown.contains("Saved as draft"), "{shown}");
+
+    let why = Labelled::outside("a page wanted it");
+    let text = sentence!("{} It waits: {}.", kept_words(DraftId(3)), why);
+    let told = Announcement::new("A letter".into(), text).of_draft(DraftId(3));
+    bench.agent.deliveries().notice(Some(&chat), "k", told).await.unwrap();
+    bench.agent.conversations().deliver_waiting().await.unwrap();
+    let shown = thread().await;
+    assert!(shown.matches("/activity#d").count() == 1 && shown.contains("/activity#d3"), "{shown}");
+    assert!(shown.contains("a page wanted it") && !shown.contains("limpid draft show 3"), "{shown}");
+}
+
+/// A file that says the same as the model is told of a draft is no draft.
+// SEC-010 SEC-089
+#[tokio::test]
+async fn a_result_with_the_words_of_a_draft_is_no_card_of_one() {
+    let script = "[[reply]]\ncalls = [{ name = \"read_file\", arguments = { path = \"notes.md\" } }]\n\
+                  [[reply]]\ntext = \"Done.\"\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n").await;
+    let words = limpid_runtime::drafts::held_words(DraftId(7)).into_text();
+    std::fs::create_dir_all(bench.home.path().join("workspace")).unwrap();
+    std::fs::write(bench.home.path().join("workspace/notes.md"), &words).unwrap();
+    let request = limpid_runtime::ChatRequest { text: "Read it".to_owned(), ..Default::default() };
+    let mut turn = bench.agent.chat(request).await.unwrap();
+    while turn.next().await.is_some() {}
+    let shown = bench.html(&format!("/c/{}/thread", turn.conversation())).await;
+    assert!(shown.contains("kept as draft 7"), "{shown}");
+    assert!(!shown.contains("/activity#d") && !shown.contains("Saved as draft"), "{shown}");
 }
 
 // SUR-024

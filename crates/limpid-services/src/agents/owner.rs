@@ -43,6 +43,15 @@ fn base_in_words(base: Base) -> String {
 }
 
 impl Agents {
+    /// Whether an agent that is told something, or the one that goes on with its work, was started without a stranger's text.
+    pub(super) async fn tells_owners(&self, id: AgentId) -> bool {
+        // Where nobody can say, the owner is asked.
+        let Ok(told) = self.store().agent(id).await else { return true };
+        let Some(told) = told else { return false };
+        let Ok(newest) = self.store().agent_in(&told.works_in()).await else { return true };
+        newest.iter().chain([&told]).any(|agent| !agent.new.by_strangers)
+    }
+
     /// Agents, newest first.
     ///
     /// # Errors
@@ -186,6 +195,7 @@ impl Agents {
             planned: None,
             continues: Some(newest.id),
             trust: trust.join(newest.trust),
+            by_strangers: trust.is_foreign(),
             holder: self.host().holder().to_owned(),
             now_ms,
             ..newest.new.clone()

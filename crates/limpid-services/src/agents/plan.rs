@@ -1,7 +1,7 @@
 //! Tasks that are planned before agents do them: kept all together, started by whoever leads the conversation, each as soon as
 //! those that it needs are done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use limpid_core::agent::MOST_IN_TREE;
 use limpid_core::agent::plan::{PlannedFacts, PlannedState, order, states};
@@ -9,7 +9,7 @@ use limpid_core::{AgentRefusal, AgentState, ConversationId, Labelled, PlannedId,
 use limpid_store::{AcceptedAgent, NewPlan, NewPlannedTask, NewSubAgent, PlannedTask, Store};
 use limpid_tools::{ToolContext, echoed};
 
-use crate::agents::refusal::words;
+use crate::agents::refusal::{held, words};
 use crate::agents::request::{found, given, short, tools_of};
 use crate::agents::service::Agents;
 use crate::error::AgentError;
@@ -52,7 +52,7 @@ pub async fn planned(store: &dyn Store, chat: Option<&ConversationId>) -> Result
         id: task.id,
         needs: &task.needs,
         is_started: task.tries > 0,
-        is_refused: task.refusal.is_some(),
+        is_refused: task.refusal.is_some() && !task.is_held,
         agent: task.agent.map(|(_, state)| state),
     });
     let mut states = states(facts);
@@ -146,8 +146,8 @@ impl Agents {
                 ));
             }
             PlannedState::Done => return Err(sentence!("task {} is done; `list_agents` names its agent", id.0)),
-            PlannedState::Waiting | PlannedState::Queued | PlannedState::Running => {}
-            PlannedState::Planned | PlannedState::Failed => {
+            _ if !is_new(target, &held_back(&planned)) => {}
+            _ => {
                 let wanted = wanted(&planned, id);
                 let (base, led_by) = (self.base(), by.trust.of_strangers());
                 self.store().want_planned(&wanted, &by.turn, base.as_deref(), led_by).await.map_err(trouble)?;
@@ -164,8 +164,7 @@ impl Agents {
         let mut tasks = wanted(&planned, id);
         tasks.sort_unstable();
         let target = planned.get(&id)?;
-        let is_new = matches!(target.state, PlannedState::Planned | PlannedState::Failed);
-        let tasks = if is_new { tasks } else { vec![id] };
+        let tasks = if is_new(target, &held_back(&planned)) { tasks } else { vec![id] };
         let told: Vec<String> =
             tasks.iter().filter_map(|id| planned.get(id)).map(|one| in_words(one, &planned)).collect();
         let numbers: Vec<String> = tasks.iter().map(ToString::to_string).collect();
@@ -186,16 +185,20 @@ impl Agents {
         wanted.iter().filter_map(|id| planned.get(id)).any(|one| !one.task.trust.is_foreign())
     }
 
-    /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work.
+    /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work. What a limit
+    /// stands against has not failed.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn start_queued(&self, chat: &ConversationId) -> Result<(), AgentError> {
+        // Each side has places of its own, so one that waits for a place stands in the way of no other.
+        let mut later = BTreeSet::new();
         loop {
             let planned = self.planned(Some(chat)).await?;
             // What was wanted in another folder waits for a process that works there.
             let here = self.base();
-            let is_next = |one: &&Planned| one.state == PlannedState::Queued && one.task.base == here;
+            let may_start = |task: &PlannedTask| task.base == here && !task.is_held && !later.contains(&task.id);
+            let is_next = |one: &&Planned| one.state == PlannedState::Queued && may_start(&one.task);
             let Some(next) = planned.iter().find(is_next) else { return Ok(()) };
             let why = match self.agent_of_plan(&next.task, &planned).await {
                 Ok(new) => match self.ask_store(new).await? {
@@ -206,8 +209,17 @@ impl Agents {
                         continue;
                     }
                     AcceptedAgent::Known(_) => continue,
-                    AcceptedAgent::Refused(AgentRefusal::Live(_)) => return Ok(()),
-                    AcceptedAgent::Refused(refusal) => words(refusal),
+                    AcceptedAgent::Refused(AgentRefusal::Live(_)) => {
+                        later.insert(next.task.id);
+                        continue;
+                    }
+                    AcceptedAgent::Refused(refusal) => match held(refusal) {
+                        Some(why) => {
+                            self.store().hold_planned(next.task.id, &why.into()).await?;
+                            continue;
+                        }
+                        None => words(refusal),
+                    },
                 },
                 Err(why) => why,
             };
@@ -245,6 +257,8 @@ impl Agents {
             continues: None,
             named: None,
             trust,
+            // What those that it needs have read is told to it, and did not start it.
+            by_strangers: task.trust.is_foreign(),
             holder: self.host().holder().to_owned(),
             now_ms: self.host().now_ms(),
         })
@@ -255,13 +269,33 @@ fn by_number(planned: Vec<Planned>) -> BTreeMap<PlannedId, Planned> {
     planned.into_iter().map(|one| (one.task.id, one)).collect()
 }
 
-/// A task and those that it needs and nobody has started.
+/// Those that a limit of an earlier message holds back, and those that wait for them: a later message may start them.
+fn held_back(planned: &BTreeMap<PlannedId, Planned>) -> BTreeSet<PlannedId> {
+    let mut held = BTreeSet::new();
+    // A task needs only such as have lower numbers.
+    for (id, one) in planned {
+        let waits = one.state == PlannedState::Waiting && one.task.needs.iter().any(|need| held.contains(need));
+        if waits || one.state == PlannedState::Queued && one.task.is_held {
+            held.insert(*id);
+        }
+    }
+    held
+}
+
+/// Whether a task is to be started where somebody asks for it: nobody has, it came to nothing, or it is held back.
+fn is_new(one: &Planned, held: &BTreeSet<PlannedId>) -> bool {
+    matches!(one.state, PlannedState::Planned | PlannedState::Failed) || held.contains(&one.task.id)
+}
+
+/// A task and those that it needs and nobody has started, or that are held back.
 fn wanted(planned: &BTreeMap<PlannedId, Planned>, id: PlannedId) -> Vec<PlannedId> {
+    let held = held_back(planned);
     let mut wanted = vec![id];
     let mut at = 0;
     while let Some(one) = wanted.get(at).and_then(|id| planned.get(id)) {
         let is_new = |id: &&PlannedId| {
-            planned.get(id).is_some_and(|one| one.state == PlannedState::Planned) && !wanted.contains(id)
+            let is_planned = planned.get(id).is_some_and(|one| one.state == PlannedState::Planned);
+            (is_planned || held.contains(id)) && !wanted.contains(id)
         };
         let more: Vec<PlannedId> = one.task.needs.iter().filter(is_new).copied().collect();
         wanted.extend(more);
@@ -294,7 +328,9 @@ pub(super) fn listed(planned: &[Planned]) -> Labelled<String> {
     let line = |one: &Planned| {
         let by: Vec<String> = one.blocked_by.iter().map(ToString::to_string).collect();
         let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
-        format!("task {} ({}): {}{by}", one.task.id, one.task.name, one.state.as_str())
+        let held = one.task.refusal.as_ref().filter(|_| one.task.is_held);
+        let held = held.map(|why| format!("; {why}")).unwrap_or_default();
+        format!("task {} ({}): {}{by}{held}", one.task.id, one.task.name, one.state.as_str())
     };
     let trust = planned.iter().map(|one| one.task.trust).fold(limpid_core::Trust::Owner, limpid_core::Trust::join);
     Labelled::new(planned.iter().map(line).collect::<Vec<_>>().join("\n"), trust)

@@ -30,3 +30,26 @@ pub(super) fn words(refusal: AgentRefusal) -> Sentence {
         ),
     }
 }
+
+/// What holds a planned task back that had to get an agent, where the next message lifts it; none: it has failed.
+pub(super) fn held(refusal: AgentRefusal) -> Option<Sentence> {
+    match refusal {
+        AgentRefusal::Tree => Some(sentence!(
+            "{} agents came of the message that started it, which is the most; start it again after another message",
+            MOST_IN_TREE
+        )),
+        AgentRefusal::Tokens(tokens) => Some(sentence!(
+            "the agents of the message that started it have used their {} tokens; start it again after another message",
+            tokens
+        )),
+        AgentRefusal::Day(most) => Some(sentence!(
+            "programs have started {} agents within a day, which is the most; start it again tomorrow",
+            most
+        )),
+        AgentRefusal::Depth
+        | AgentRefusal::Over
+        | AgentRefusal::SameTask(_)
+        | AgentRefusal::Live(_)
+        | AgentRefusal::StillWorks => None,
+    }
+}

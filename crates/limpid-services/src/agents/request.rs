@@ -70,6 +70,7 @@ impl AgentRequest {
             continues: None,
             named,
             trust,
+            by_strangers: by.trust.is_foreign(),
             holder: agents.host().holder().to_owned(),
             now_ms: by.now_ms(),
         })

@@ -1,7 +1,7 @@
 //! What the owner is told, and what of it is for them alone.
 
 use limpid_core::Sentence;
-use limpid_store::Audience;
+use limpid_store::{Audience, DraftId};
 
 /// What the owner is told without having asked. It is made of sentences, so that no plain string becomes the owner's words by being
 /// told, and it says what others may read of it, so that nobody who tells it has to look who reads the conversation.
@@ -9,6 +9,8 @@ use limpid_store::Audience;
 pub struct Announcement {
     for_all: Words,
     for_owner: Option<Words>,
+    /// The draft that it tells of.
+    pub(super) draft: Option<DraftId>,
 }
 
 #[derive(Clone, Debug)]
@@ -20,7 +22,7 @@ struct Words {
 impl Announcement {
     /// One that whoever reads its conversation may read.
     pub const fn new(title: Sentence, text: Sentence) -> Self {
-        Self { for_all: Words { title, text }, for_owner: None }
+        Self { for_all: Words { title, text }, for_owner: None, draft: None }
     }
 
     /// The same, with these words in its place where the owner alone reads the conversation: what a call came to and whom it
@@ -30,9 +32,15 @@ impl Announcement {
         Self { for_owner: Some(Words { title, text }), ..self }
     }
 
+    /// The same, which tells of a draft: screens draw the draft itself in the place of the words that name it.
+    #[must_use]
+    pub fn of_draft(self, draft: DraftId) -> Self {
+        Self { draft: Some(draft), ..self }
+    }
+
     /// Its title and its text for whoever reads a conversation; of one that is not known, it is not known who that is.
     pub(super) fn words_for(self, audience: Option<Audience>) -> (Sentence, Sentence) {
-        let Self { for_all, for_owner } = self;
+        let Self { for_all, for_owner, .. } = self;
         let Words { title, text } = for_owner.filter(|_| audience == Some(Audience::Owner)).unwrap_or(for_all);
         (title, text)
     }

@@ -148,6 +148,7 @@ impl Tool for Message {
             title: TITLE.to_owned(),
             text: text.to_owned(),
             trust: context.trust,
+            draft: None,
             now_ms: context.now_ms(),
         };
         let fresh = self.store.enqueue(new).await.map_err(trouble)?;

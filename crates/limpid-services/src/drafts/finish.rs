@@ -93,7 +93,7 @@ impl Drafts {
             _ => format!("draft:{}:{state}", draft.id.0),
         };
         let told = Announcement::new(tool_of(&draft.new), for_all).for_owner_alone(in_short(&draft.new), for_owner);
-        self.0.deliveries.notice(chat, &key, told).await?;
+        self.0.deliveries.notice(chat, &key, told.of_draft(draft.id)).await?;
         Ok(())
     }
 

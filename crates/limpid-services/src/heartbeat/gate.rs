@@ -12,6 +12,10 @@ use crate::heartbeat::{HeartbeatSettings, settings_of};
 /// A turn that began longer ago than this, in milliseconds, was cut off and keeps nothing from running.
 pub const CUT_OFF_MS: i64 = 15 * 60_000;
 
+/// What is said while what came in waits for the next day.
+pub const NEWS_WAIT: &str =
+    "what comes in waits until tomorrow, as the day has had as many runs for it as `[heartbeat] runs_a_day` allows";
+
 /// Requests, the newest ones, among which a call outside of any turn is looked for.
 const LOOKED_AT: u32 = 50;
 
@@ -34,7 +38,7 @@ impl HeartbeatSettings {
             hour: now.hour().unsigned_abs(),
             next_hour_ms: next_hour.map_or(now_ms + 3_600_000, |hour| hour.timestamp().as_millisecond()),
             acted_ms,
-            runs_today: self.store.heartbeat_calls(day_ms).await?,
+            runs_today: self.store.heartbeat_calls(day_ms).await?.of_owner,
             runs_a_day: self.config.heartbeat.runs_a_day,
             scheduling_off: !self.config.scheduling.enabled,
             busy: self.is_busy(row).await?,
@@ -55,6 +59,17 @@ impl HeartbeatSettings {
             other => other,
         };
         Ok((gate, state))
+    }
+
+    /// Whether the day has had its runs for nothing but what came in. They have their own number: who writes often keeps no item of
+    /// the owner's from being looked at.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn news_wait(&self) -> Result<bool, AgentError> {
+        let day = self.host.now().to_zoned(self.host.zone()).start_of_day();
+        let day_ms = day.map_or(self.host.now_ms(), |day| day.timestamp().as_millisecond());
+        Ok(self.store.heartbeat_calls(day_ms).await?.of_news >= self.config.heartbeat.runs_a_day)
     }
 
     /// Whether another call of a model is in progress, here or in another process.

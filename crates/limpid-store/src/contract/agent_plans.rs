@@ -80,3 +80,23 @@ pub async fn a_plan_is_read_for_as_long_as_a_task_of_it_is_under_way(bench: &Ben
     store.refuse_planned(tea[1].id, &Labelled::new("no".to_owned(), Trust::Owner)).await.unwrap();
     assert_eq!(read(store, "tea").await[0], 0, "nothing is under way");
 }
+
+/// It has not failed.
+// SEC-093 KOSHI-044
+pub async fn a_task_that_a_limit_holds_back_says_so_until_it_is_wanted_again(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let tea = plan(store, "tea", 1, Trust::Owner).await;
+    let stands = async || {
+        let task = store.planned_tasks(None).await.unwrap().rows.remove(0);
+        (task.tries, task.refusal, task.is_held)
+    };
+    for tries in 1..=2 {
+        store.want_planned(&[tea[0].id], &TurnId::new("t"), None, Trust::Owner).await.unwrap();
+        assert_eq!(stands().await, (tries, None, false));
+        store.hold_planned(tea[0].id, &Labelled::new("full".to_owned(), Trust::Owner)).await.unwrap();
+        assert_eq!(stands().await, (tries, Some("full".to_owned()), true));
+    }
+    store.refuse_planned(tea[0].id, &Labelled::new("no".to_owned(), Trust::Owner)).await.unwrap();
+    assert_eq!(stands().await, (2, Some("no".to_owned()), false));
+}

@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Labelled, Trust, TurnId};
+use limpid_core::{
+    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Labelled, Purse, RequestId, Trust, TurnId,
+};
 
 use super::Bench;
+use super::request_log::end as request_end;
 use super::sample::{ODD, begin, begun, conversation, inbound, lease, request};
 use crate::{
     AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease,
-    NewConversation, NewPlan, NewPlannedTask, NewRequest, NewSubAgent, Store, StoreError, SubAgent,
+    NewConversation, NewPlan, NewPlannedTask, NewRequest, NewSubAgent, RequestEnd, Store, StoreError, SubAgent,
 };
 
 pub(super) const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };
@@ -186,6 +189,56 @@ pub async fn a_tree_of_agents_comes_to_an_end(bench: &Bench) {
     );
 }
 
+/// Each side has its own places, its own number, and its own tokens.
+// SEC-065 SEC-093 LES-119
+pub async fn strangers_agents_take_no_place_number_or_tokens_of_the_owners(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let new = |call: &str, by_strangers: bool| {
+        let trust = if by_strangers { Trust::Outside } else { Trust::Owner };
+        NewSubAgent { trust, by_strangers, ..new("a", "t", call) }
+    };
+    let limits = AgentLimits { a_day: Some(20), ..LIMITS };
+    let accept = async |call: String, by_strangers| store.accept_agent(new(&call, by_strangers), limits).await.unwrap();
+    for (full, other) in [(true, false), (false, true)] {
+        for at in 0..3 {
+            fresh(accept(format!("place {full} {at}"), full).await);
+        }
+        assert_eq!(refused(accept("no place".to_owned(), full).await), AgentRefusal::Live(3));
+        let there = fresh(accept(format!("beside {full}"), other).await);
+        assert_eq!(there.new.by_strangers, other);
+        for open in store.agents(AgentFilter { open: true, ..AgentFilter::default() }).await.unwrap().rows {
+            // Whatever it has read by its end, it is its owner's.
+            store.end_agent(AgentEnd { trust: Trust::Outside, ..end(open.id, AgentState::Done) }).await.unwrap();
+        }
+    }
+    for at in 0..12 {
+        let agent = fresh(accept(format!("number {at}"), true).await);
+        store.end_agent(end(agent.id, AgentState::Done)).await.unwrap();
+    }
+    assert_eq!(refused(accept("no number".to_owned(), true).await), AgentRefusal::Tree);
+    // A stranger's text said the very same before.
+    let own = NewSubAgent { task: "make tea number 0".to_owned(), ..new("own", false) };
+    let own = fresh(store.accept_agent(own, limits).await.unwrap());
+    let all = store.agents(AgentFilter::default()).await.unwrap().rows;
+    assert_eq!(all.iter().filter(|agent| agent.new.by_strangers).count(), 16);
+    let strangers = all.iter().find(|agent| agent.new.by_strangers).unwrap();
+    for agent in [strangers, &own] {
+        let run = NewConversation { id: agent.id.conversation(), ..conversation("", 0) };
+        store.create_conversation(run).await.unwrap();
+    }
+    for (agent, name) in [(strangers, "of a stranger"), (&own, "clean"), (&own, "tainted")] {
+        let used = NewRequest { conversation: Some(agent.id.conversation()), ..request(name, 1, Vec::new()) };
+        store.record_request(used).await.unwrap();
+    }
+    let read = RequestEnd { trust: Trust::Outside, usage: None, ..request_end(2) };
+    store.end_request(&RequestId::new("tainted"), read).await.unwrap();
+    for purse in [Purse::Clean, Purse::Tainted, Purse::Strangers] {
+        let used = store.tokens_of_tree(&TurnId::new("t"), purse).await.unwrap();
+        assert_eq!(used, 20, "{}", purse.as_str());
+    }
+}
+
 /// What an agent costs is its chat's, and its tokens are its tree's.
 // LES-119 PICO-064
 pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
@@ -198,18 +251,18 @@ pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
         let request = NewRequest { conversation: Some(conversation), ..request(id, 1, Vec::new()) };
         store.record_request(request).await.unwrap();
     }
-    assert_eq!(store.tokens_of_tree(&TurnId::new("t")).await.unwrap(), 20);
+    assert_eq!(store.tokens_of_tree(&TurnId::new("t"), Purse::Clean).await.unwrap(), 20);
     // One that goes on with its work, for another message, has a budget of its own.
     store.end_agent(end(agent.id, AgentState::Done)).await.unwrap();
     begin(store, &lease, "v", &[]).await;
     let goes_on = NewSubAgent { continues: Some(agent.id), ..new("a", "v", "1") };
     let goes_on = fresh(store.accept_agent(goes_on, LIMITS).await.unwrap());
     assert_eq!((goes_on.works_in(), goes_on.message_before), (agent.works_in(), None));
-    assert_eq!(store.tokens_of_tree(&TurnId::new("v")).await.unwrap(), 0);
+    assert_eq!(store.tokens_of_tree(&TurnId::new("v"), Purse::Clean).await.unwrap(), 0);
     let later = NewRequest { conversation: Some(agent.works_in()), ..request("q2", 1, Vec::new()) };
     store.record_request(later).await.unwrap();
     for tree in ["t", "v"] {
-        assert_eq!(store.tokens_of_tree(&TurnId::new(tree)).await.unwrap(), 20, "{tree}");
+        assert_eq!(store.tokens_of_tree(&TurnId::new(tree), Purse::Clean).await.unwrap(), 20, "{tree}");
     }
     let query = CostQuery { by: CostBy::Conversation, ..CostQuery::default() };
     let costs = store.costs(query).await.unwrap();
@@ -225,6 +278,28 @@ pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
     store.record_request(request).await.unwrap();
     let spent = store.accept_agent(new("b", "u", "2"), few).await.unwrap();
     assert_eq!(refused(spent), AgentRefusal::Tokens(20));
+}
+
+/// However many agents a stranger's text had started, and whatever the owner's have read since.
+// SEC-065
+pub async fn strangers_agents_push_none_of_the_owners_out_of_a_list(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let own = fresh(store.accept_agent(new("a", "t", "own"), LIMITS).await.unwrap());
+    let read = AgentEnd { trust: Trust::Outside, ..end(own.id, AgentState::Done) };
+    assert_eq!(store.end_agent(read).await.unwrap(), AgentEnded::Now);
+    for n in 0..30 {
+        begun(store, &format!("s{n}"), &format!("s{n}")).await;
+        let theirs =
+            NewSubAgent { by_strangers: true, trust: Trust::Outside, ..new(&format!("s{n}"), &format!("s{n}"), "1") };
+        fresh(store.accept_agent(theirs, LIMITS).await.unwrap());
+    }
+    let listed = async |limit| {
+        let rows = store.agents(AgentFilter { limit, ..AgentFilter::default() }).await.unwrap().rows;
+        assert!(rows.is_sorted_by(|a, b| a.id > b.id), "newest first");
+        (rows.len(), rows.iter().any(|agent| agent.id == own.id))
+    };
+    assert_eq!((listed(20).await, listed(1).await, listed(0).await), ((20, true), (2, true), (31, true)));
 }
 
 /// Random trees and random crashes: each accepted agent ends in one state and is told of once, to whoever started it.
@@ -390,6 +465,7 @@ pub(super) fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
         continues: None,
         named: None,
         trust: Trust::Owner,
+        by_strangers: false,
         holder: "me".to_owned(),
         now_ms: 3,
     }

@@ -63,6 +63,7 @@ pub async fn what_is_said_in_an_archived_conversation_brings_it_back(bench: &Ben
         title: "Task".to_owned(),
         text: "The disk is full.".to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 3,
     };
     store.enqueue(delivery).await.unwrap();

@@ -240,6 +240,32 @@ pub async fn the_newest_messages_tell_which_tools_are_used(bench: &Bench) {
     assert_eq!(uses(60).await, []);
 }
 
+/// However often a stranger's text had a tool called, it neither ranks nor pushes out one that the owner uses.
+// SEC-065 PRO-046
+pub async fn what_strangers_had_called_ranks_no_tool(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let call = async |conversation: &str, trust: Trust, name: &str, times: usize| {
+        let (lease, turn) = begun(store, conversation, conversation).await;
+        let batch = (0..times).flat_map(|at| {
+            let id = format!("{conversation}{at}");
+            let mut calling = calling(&[&id]);
+            calling.message.calls[0].name = name.to_owned();
+            [calling, result(&id)].map(|mut new| {
+                new.message.trust = trust;
+                new
+            })
+        });
+        store.commit(&lease, &turn, vec![TurnWrite::Messages(batch.collect())], 1).await.unwrap();
+    };
+    call("own", Trust::Owner, "look", 2).await;
+    call("files", Trust::File, "read", 1).await;
+    for (conversation, trust, times) in [("page", Trust::Outside, 4), ("guest", Trust::Guest, 60)] {
+        call(conversation, trust, "trap", times).await;
+        let uses = store.tool_uses(6).await.unwrap();
+        assert_eq!(uses, [("look".to_owned(), 2), ("read".to_owned(), 1)], "{conversation}");
+    }
+}
+
 /// What arrived is kept whatever becomes of the turn, and is taken once.
 // LES-143
 pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {

@@ -127,6 +127,7 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
         title: text(),
         text: text(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 6,
     };
     store.enqueue(delivery.clone()).await.unwrap();

@@ -5,8 +5,8 @@ use limpid_core::{Role, Trust};
 use super::Bench;
 use super::sample::{ODD, conversation, conversation_id, lease, message};
 use crate::{
-    Audience, Delivery, DeliveryId, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, PendingNotifications,
-    PushOutcome, Store, StoreError,
+    Audience, Delivery, DeliveryId, DeliveryOrigin, DraftId, NewConversation, NewDelivery, NewMessage,
+    PendingNotifications, PushOutcome, Store, StoreError,
 };
 
 /// A key is delivered once, whatever comes under it later and wherever it would go.
@@ -31,6 +31,28 @@ pub async fn a_key_is_delivered_once_ever(bench: &Bench) {
     assert_eq!(texts, [(Role::User, "[heartbeat]", 7), (Role::Assistant, ODD, 7)]);
     assert!(store.unfinished_turns().await.unwrap().rows.is_empty());
     assert!(bench.other.deliveries(9).await.unwrap().rows.is_empty(), "it is its owner's");
+}
+
+/// Only what was written down with a delivery says which draft it tells of.
+// SEC-010
+pub async fn which_draft_a_delivery_tells_of_is_no_matter_of_its_words(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let lease = lease(store, "c", 0).await;
+    let told = async || store.turns_that_tell_of_drafts(&conversation_id("c")).await.unwrap();
+    let text = "Draft 12 waits for you".to_owned();
+    store.enqueue(NewDelivery { text: text.clone(), ..new("draft:12:open:1", "c") }).await.unwrap();
+    store.enqueue(NewDelivery { text, draft: Some(DraftId(3)), ..new("k", "c") }).await.unwrap();
+    assert!(told().await.is_empty(), "what is pending is no turn");
+    for delivery in pending(store).await {
+        store.deliver(&lease, delivery.id, said(), PendingNotifications::default(), 7).await.unwrap();
+    }
+    let rows = store.deliveries(9).await.unwrap().rows;
+    assert_eq!((rows[0].new.draft, rows[1].new.draft), (Some(DraftId(3)), None));
+    let turn = rows[0].turn.clone().unwrap();
+    assert_eq!(told().await.into_iter().collect::<Vec<_>>(), [(turn, DraftId(3))]);
+    assert!(store.turns_that_tell_of_drafts(&conversation_id("d")).await.unwrap().is_empty());
+    assert!(bench.other.turns_that_tell_of_drafts(&conversation_id("c")).await.unwrap().is_empty());
 }
 
 /// Unread stays so until the owner has seen the conversation.
@@ -157,6 +179,7 @@ fn new(key: &str, conversation: &str) -> NewDelivery {
         title: "Report".to_owned(),
         text: ODD.to_owned(),
         trust: Trust::Outside,
+        draft: None,
         now_ms: 5,
     }
 }

@@ -87,6 +87,35 @@ pub async fn the_background_leaves_room_for_drafts_of_chats(bench: &Bench) {
     assert_eq!(kept, [true, true, false, true, false, true, true, true, false]);
 }
 
+/// However many drafts a stranger's text led to, what is the owner's alone finds all of its places, and the other way round.
+// SEC-065 SEC-093
+pub async fn drafts_of_strangers_take_no_place_of_the_owners(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (id, kind) in [("a", Chat), ("h", Heartbeat)] {
+        store.create_conversation(NewConversation { kind, ..conversation(id, 1) }).await.unwrap();
+    }
+    let room = DraftRoom { open: 6, of_turn: 6, of_chat: None, of_background: (3, 3) };
+    let kept = async |id: &str, trust: Trust, room| {
+        let mut kept = 0;
+        for at in 0..9 {
+            let draft = NewDraft {
+                conversation: ConversationId::new(id),
+                turn: TurnId::new("one turn of both"),
+                trust,
+                ..new(&format!("{id} {trust} {at}"))
+            };
+            kept += usize::from(store.keep_draft(draft, room).await.unwrap().is_some());
+        }
+        kept
+    };
+    assert_eq!((kept("h", Trust::Outside, room).await, kept("a", Trust::Guest, room).await), (3, 3));
+    assert_eq!((kept("h", Trust::File, room).await, kept("a", Trust::Owner, room).await), (3, 3));
+    assert_eq!((kept("a", Trust::Outside, room).await, kept("a", Trust::File, room).await), (0, 0));
+    // Nor do those of strangers count for one chat and its agents.
+    let chat = DraftRoom { open: 20, of_turn: 20, of_chat: Some(4), of_background: (20, 20) };
+    assert_eq!(kept("a", Trust::Owner, chat).await, 3 + 1, "three were kept before");
+}
+
 /// An edit is what the draft holds from then on, and no approval outlives it.
 // KAI-097 SEC-011
 pub async fn an_edit_voids_approval(bench: &Bench) {

@@ -5,7 +5,7 @@ use limpid_core::{CheckpointId, DecisionId, GoalId, Role, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{ODD, begun, conversation, conversation_id, message};
-use crate::{GoalAppend, GoalLog, StoreError, TurnWrite};
+use crate::{Audience, GoalAppend, GoalLog, NewConversation, StoreError, TurnWrite};
 
 fn record(event: GoalEvent, at_ms: i64) -> GoalRecord {
     GoalRecord { event, by: GoalAuthor::Tool, trust: Trust::Guest, turn: Some(TurnId::new("t1")), at_ms }
@@ -85,6 +85,24 @@ pub async fn a_goal_log_that_has_grown_is_not_written_over(bench: &Bench) {
     let refused = append("g2").await;
     assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
     assert_eq!(store.goal_log(&a).await.unwrap().records, [created("g1", 1)]);
+}
+
+// SEC-065
+/// However many conversations of strangers have goals.
+pub async fn strangers_goals_push_none_of_the_owners_out_of_a_list(bench: &Bench) {
+    let store = &*bench.store;
+    let with_goal = async |id: &str, audience, at| {
+        store.create_conversation(NewConversation { audience, ..conversation(id, 0) }).await.unwrap();
+        let records = vec![created("g1", at)];
+        store.append_goal_log(&conversation_id(id), GoalAppend { after: 0, records }).await.unwrap();
+    };
+    with_goal("own", Audience::Owner, 1).await;
+    for n in 2..40 {
+        with_goal(&format!("s{n}"), Audience::Strangers, n).await;
+    }
+    let listed = store.goal_conversations(10).await.unwrap();
+    assert_eq!(listed.len(), 10);
+    assert_eq!((listed[0].as_str(), listed[9].as_str()), ("s39", "own"), "in the order of the list");
 }
 
 // OLLM-082

@@ -10,8 +10,9 @@ use super::sample::{
     begin, calling, conversation, conversation_id, inbound, lease, message, provider_state, request, result,
 };
 use crate::{
-    ConversationKind, DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, IdleLooks, ItemId,
-    NewConversation, NewDelivery, NewItem, NewMessage, Retention, RunningHeartbeat, Store, TurnOutcome, TurnWrite,
+    ConversationKind, DeliveryOrigin, HeartbeatCalls, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun,
+    IdleLooks, ItemId, NewConversation, NewDelivery, NewItem, NewMessage, Retention, RunningHeartbeat, Store,
+    TurnOutcome, TurnWrite,
 };
 
 /// The end of a run is written whole: log, state, message, items, timer; a second end of the same run changes nothing.
@@ -229,8 +230,8 @@ pub async fn a_switch_on_is_remembered(bench: &Bench) {
     assert_eq!(store.owner_acted_ms().await.unwrap(), Some(8));
 }
 
-/// Reports are found among many runs, and what was told lately is known by its key.
-// KAI-137 LES-042
+/// Reports are found among many runs, what was told lately is known by its key, and runs for nothing but what came in are counted apart.
+// KAI-137 LES-042 SEC-065
 pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     let store = bench.store.as_ref();
     for n in 0..70_i64 {
@@ -239,6 +240,9 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
         let (key, part) = match n {
             60 | 62 => (format!("{n}-standing"), "standing"),
             61 | 63 => (format!("{}-news", n - 1), "news"),
+            64 => ("64-news".to_owned(), "news"),
+            65 => ("64-probe".to_owned(), "probe"),
+            66 => ("66-alone-m".to_owned(), "alone-m"),
             _ => (n.to_string(), ""),
         };
         let run = HeartbeatRun { ended_ms: n, trust, part: part.to_owned(), ..run(&key, outcome) };
@@ -262,7 +266,8 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     let told = async |trust, since| store.heartbeat_told("disk", trust, since).await.unwrap();
     assert_eq!((told(Trust::Outside, 1).await, told(Trust::Outside, 2).await), (true, false));
     assert_eq!((told(Trust::Owner, 0).await, told(Trust::Owner, 1).await), (true, false), "a stranger had it told");
-    assert_eq!(store.heartbeat_calls(60).await.unwrap(), 8, "two parts are one run");
+    let calls = store.heartbeat_calls(60).await.unwrap();
+    assert_eq!(calls, HeartbeatCalls { of_owner: 6, of_news: 1 }, "two parts are one run");
 }
 
 async fn waiting(store: &dyn Store) -> Vec<ItemId> {
@@ -306,6 +311,7 @@ fn report(key: &str, conversation: &str) -> NewDelivery {
         title: "Heartbeat".to_owned(),
         text: "It is full.".to_owned(),
         trust: Trust::Outside,
+        draft: None,
         now_ms: 9,
     }
 }

@@ -1,15 +1,20 @@
 //! The request log.
 
 use limpid_core::state::Span;
-use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, Usage};
+use limpid_core::{
+    AgentState, CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, TurnId, Usage,
+};
 
 use super::Bench;
+use super::agents::{self, LIMITS};
 use super::sample::{
-    ODD, begin, begun, calling, conversation, conversation_id, lease, message, provider_state, request, request_message,
+    ODD, begin, begun, calling, conversation, conversation_id, inbound, lease, message, provider_state, request,
+    request_message,
 };
 use crate::{
-    ConversationKind, CostBy, CostQuery, NewConversation, NewRequest, Pruned, RequestEnd, RequestFilter,
-    RequestMessage, RequestPart, Retention, SharedPrefix, SpentRow, Store, StoreError, TurnOutcome, TurnWrite, Written,
+    AgentEnd, Audience, ConversationKind, CostBy, CostQuery, NewConversation, NewInbound, NewRequest, NewSubAgent,
+    Pruned, RequestEnd, RequestFilter, RequestMessage, RequestPart, Retention, SharedPrefix, SpentRow, Store,
+    StoreError, TurnOutcome, TurnWrite, Written,
 };
 
 const DAY: i64 = 86_400_000;
@@ -203,6 +208,7 @@ pub async fn requests_are_listed_by_what_is_asked(bench: &Bench) {
     store.end_request(&RequestId::new("task-1"), failed).await.unwrap();
     store.record_request(NewRequest { model: "small".to_owned(), ..request("task_2", 30, Vec::new()) }).await.unwrap();
     let base = RequestFilter::default;
+    store.end_request(&RequestId::new("task_2"), RequestEnd { trust: Trust::Outside, ..end(31) }).await.unwrap();
     let cases = [
         (base(), vec!["task_2", "task-1", "in-turn"]),
         (RequestFilter { limit: 1, ..base() }, vec!["task_2"]),
@@ -211,6 +217,7 @@ pub async fn requests_are_listed_by_what_is_asked(bench: &Bench) {
         (RequestFilter { path: Some("task".to_owned()), ..base() }, vec!["task-1"]),
         (RequestFilter { model: Some("small".to_owned()), ..base() }, vec!["task_2"]),
         (RequestFilter { failed: true, ..base() }, vec!["task-1"]),
+        (RequestFilter { clean: true, ..base() }, vec!["task-1"]),
         (RequestFilter { id_prefix: Some("task_".to_owned()), ..base() }, vec!["task_2"]),
         (RequestFilter { since_ms: Some(20), until_ms: Some(30), ..base() }, vec!["task-1"]),
     ];
@@ -273,6 +280,7 @@ pub async fn what_was_spent_is_told_by_path_and_turn(bench: &Bench) {
     store.record_request(request("old", DAY - 1, Vec::new())).await.unwrap();
     let spent = async |since, turn| {
         let rows = store.spent(since, turn).await.unwrap();
+        assert!(rows.iter().all(|row| !row.by_strangers));
         let row = |row: SpentRow| format!("{} {} {} {}", row.path, row.in_background, row.tokens, row.money);
         rows.into_iter().map(row).collect::<Vec<_>>()
     };
@@ -281,6 +289,78 @@ pub async fn what_was_spent_is_told_by_path_and_turn(bench: &Bench) {
     assert_eq!(spent(DAY, None).await, [own.clone(), "chat-remote true 20 $0.000000".to_owned()]);
     assert_eq!(spent(i64::MIN, Some(&turn)).await, [own]);
     assert!(bench.other.spent(0, None).await.unwrap().is_empty());
+}
+
+/// What a stranger's text began is told apart: the look at what came in, a task that such a text led to, a guest's message.
+// SEC-065
+pub async fn what_strangers_began_is_told_apart(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let begun_by = async |id: &str, kind, audience, trust| {
+        store.create_conversation(NewConversation { kind, audience, ..conversation(id, 0) }).await.unwrap();
+        let lease = lease(store, id, 0).await;
+        let asked = store.accept(NewInbound { trust, ..inbound(id, Some(id), "look") }).await.unwrap().inbound.id;
+        let turn = begin(store, &lease, &format!("t-{id}"), &[asked]).await;
+        let sent = TurnWrite::Request(Box::new(request(id, 1, Vec::new())));
+        store.commit(&lease, &turn, vec![sent], 1).await.unwrap();
+        let of_turn = store.spent(0, Some(&turn)).await.unwrap();
+        assert_eq!(of_turn.len(), 1);
+        assert_eq!(store.begun_by_strangers(&turn).await.unwrap(), of_turn[0].by_strangers, "{id}");
+        of_turn[0].by_strangers
+    };
+    let (run, chat) = (ConversationKind::Run, ConversationKind::Chat);
+    for (id, kind, audience, trust, is_strangers) in [
+        ("run-heartbeat-1-news", run, Audience::Owner, Trust::Owner, true),
+        ("run-heartbeat-1-probe", run, Audience::Owner, Trust::Owner, true),
+        ("run-heartbeat-1-standing", run, Audience::Owner, Trust::Owner, false),
+        ("run-task-1-1", run, Audience::Owner, Trust::Outside, true),
+        ("run-task-2-1", run, Audience::Owner, Trust::Owner, false),
+        ("guests", chat, Audience::Strangers, Trust::Guest, true),
+        ("owners", chat, Audience::Owner, Trust::Outside, false),
+    ] {
+        assert_eq!(begun_by(id, kind, audience, trust).await, is_strangers, "{id}");
+    }
+    assert!(!store.begun_by_strangers(&TurnId::new("nobody")).await.unwrap());
+}
+
+/// What comes back from an agent, and the one that goes on with the work of another, are of whatever began them.
+// SEC-065
+pub async fn what_an_agent_leads_to_is_of_whatever_began_it(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (id, trust, is_strangers) in [("theirs", Trust::Outside, true), ("owners", Trust::Owner, false)] {
+        let place = format!("run-task-{id}");
+        let new = NewConversation { kind: ConversationKind::Run, ..conversation(&place, 0) };
+        store.create_conversation(new).await.unwrap();
+        let lease = lease(store, &place, 0).await;
+        let asked = store.accept(NewInbound { trust, ..inbound(&place, Some(id), "look") }).await.unwrap().inbound.id;
+        let first = begin(store, &lease, &format!("1-{id}"), &[asked]).await;
+        let agent = agents::fresh(store.accept_agent(agents::new(&place, first.as_str(), id), LIMITS).await.unwrap());
+        store.commit(&lease, &first, vec![TurnWrite::End(TurnOutcome::Answered, String::new())], 1).await.unwrap();
+        let end =
+            AgentEnd { trust: Trust::Outside, result: "tea".to_owned(), ..agents::end(agent.id, AgentState::Done) };
+        store.end_agent(end).await.unwrap();
+        let waiting = store.waiting(&conversation_id(&place)).await.unwrap().rows;
+        let waiting: Vec<_> = waiting.iter().map(|row| row.id).collect();
+        let second = begin(store, &lease, &format!("2-{id}"), &waiting).await;
+        assert_eq!(store.begun_by_strangers(&second).await.unwrap(), is_strangers, "{id}");
+
+        // A stranger's text has it go on where an agent without any worked.
+        let works_in = agent.works_in();
+        let mut tokens = Vec::new();
+        for (time, by_strangers) in [(20, false), (30, true)] {
+            if by_strangers {
+                let continues = Some(agent.id);
+                let new =
+                    NewSubAgent { continues, by_strangers, now_ms: 25, ..agents::new(&place, second.as_str(), "on") };
+                agents::fresh(store.accept_agent(new, LIMITS).await.unwrap());
+            }
+            let conversation = Some(works_in.clone());
+            let one = NewRequest { conversation, ..request(&format!("{id}-{time}"), time, Vec::new()) };
+            store.record_request(one).await.unwrap();
+            let sent = store.spent(time, None).await.unwrap();
+            tokens.push(sent.iter().map(|row| row.by_strangers).collect::<Vec<_>>());
+        }
+        assert_eq!(tokens, [[false], [true]], "{id}");
+    }
 }
 
 /// Age deletes requests and what only they used; messages, open turns and shared texts stay.
@@ -327,6 +407,39 @@ pub async fn the_ledger_keeps_to_its_size(bench: &Bench) {
     store.commit(&lease, &turn, vec![TurnWrite::Request(Box::new(request("open", 50, Vec::new())))], 1).await.unwrap();
     store.prune_requests(Retention { before_ms: None, max_bytes: Some(0) }).await.unwrap();
     assert_eq!(ids(store).await, ["open"]);
+}
+
+/// However much strangers' texts have had sent since, half of the room is left to requests that have none, with what both have. Where
+/// theirs hold less than half, the oldest go, whoever's they are.
+// SEC-065 PRO-052
+pub async fn half_of_the_ledger_is_kept_from_strangers(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let shared = request_message(Role::System, &[("soul", "s".repeat(5000).as_str())]);
+    let send = async |id: String, trust: Trust| {
+        let one = request_message(Role::User, &[("user-message", format!("{id:0>1000}").as_str())]);
+        store.record_request(request(&id, 1, vec![shared.clone(), one])).await.unwrap();
+        store.end_request(&RequestId::new(id), RequestEnd { text: String::new(), trust, ..end(2) }).await.unwrap();
+    };
+    let retention = Retention { before_ms: None, max_bytes: Some(25_100) };
+    let left = async || {
+        store.prune_requests(retention).await.unwrap();
+        let ids = ids(store).await;
+        let of = |side: &str| ids.iter().filter(|id| id.starts_with(side)).count();
+        (of("own"), of("page"), ids)
+    };
+    for number in 0..10 {
+        send(format!("own{number}"), Trust::File).await;
+    }
+    for number in 0..60 {
+        send(format!("page{number}"), if number % 2 == 0 { Trust::Outside } else { Trust::Guest }).await;
+    }
+    let (own, page, ids) = left().await;
+    assert_eq!((own, page, ids[0].as_str()), (8, 12, "page59"), "{ids:?}");
+    for number in 10..40 {
+        send(format!("own{number}"), Trust::Owner).await;
+    }
+    let (own, page, ids) = left().await;
+    assert!((17..=20).contains(&(own + page)) && page == 0, "theirs were older than the rest: {ids:?}");
 }
 
 async fn ids(store: &dyn Store) -> Vec<String> {

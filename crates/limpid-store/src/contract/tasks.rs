@@ -182,6 +182,7 @@ fn message(conversation: &str, key: &str) -> NewDelivery {
         title: "Water the plants".to_owned(),
         text: "x".to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 60,
     }
 }

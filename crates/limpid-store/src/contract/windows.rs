@@ -81,6 +81,7 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
         mode: Some("planning".to_owned()),
         tier: Some(2),
         goals: Some(7),
+        of_strangers: false,
         view: view(n),
     };
     store.keep_snapshot(&id, kept(1, false), 1).await.unwrap();
@@ -93,6 +94,43 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
     assert_eq!(bench.other.kept_snapshots(&id).await.unwrap().rows, []);
     let nowhere = store.keep_snapshot(&conversation_id("d"), kept(1, true), 1).await;
     assert!(matches!(nowhere, Err(StoreError::NotFound { .. })), "{nowhere:?}");
+}
+
+/// However often a stranger's text has a window shortened, and however often it is shortened in one turn.
+// SEC-065 OLLM-103
+pub async fn strangers_moments_push_out_only_strangers(bench: &Bench) {
+    let (store, id) = (&bench.store, conversation_id("c"));
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let keep = async |newest: i64, of_strangers: bool, compactions: u32| {
+        let new = NewSnapshot {
+            automatic: true,
+            newest: Some(MessageId(newest)),
+            of_strangers,
+            view: view(compactions),
+            ..NewSnapshot::default()
+        };
+        store.keep_snapshot(&id, new, newest).await.unwrap()
+    };
+    let kept = async |of_strangers: bool| -> Vec<i64> {
+        let listed = store.kept_snapshots(&id).await.unwrap().rows;
+        listed.iter().filter(|row| row.kept.of_strangers == of_strangers).map(|row| row.at_ms).collect()
+    };
+    for newest in 1..=6 {
+        keep(newest, false, 1).await;
+    }
+    for newest in 7..=40 {
+        keep(newest, true, 1).await;
+    }
+    assert_eq!((kept(false).await, kept(true).await), (vec![6, 5, 4, 3, 2], vec![40, 39, 38, 37, 36]));
+    // The first one at a message shows the most: those that follow are the same place.
+    let first = keep(41, false, 1).await;
+    for compactions in 2..=9 {
+        assert_eq!(keep(41, false, compactions).await, first);
+    }
+    assert_eq!(kept(false).await, [41, 6, 5, 4, 3]);
+    assert_eq!(keep(41, true, 2).await.kept.view, view(2), "the other side has its own");
+    let by_hand = NewSnapshot { newest: Some(MessageId(41)), ..NewSnapshot::default() };
+    assert_ne!(store.keep_snapshot(&id, by_hand, 50).await.unwrap().id, first.id, "what a person keeps is kept");
 }
 
 /// Messages are found by words, hidden or not; queries of any form give a result or nothing.

@@ -81,7 +81,7 @@ impl AgentPlans for SqliteStore {
         let (ids, turn, base) = (ids.to_vec(), turn.clone(), base.map(str::to_owned));
         self.write(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, base = :base, refusal = NULL,
+                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, base = :base, refusal = NULL, held = 0,
                         trust = iif(instr(:labels, :led_by) > instr(:labels, trust), :led_by, trust)
                  WHERE owner = :owner AND id = :id",
             )?;
@@ -96,23 +96,30 @@ impl AgentPlans for SqliteStore {
         .await
     }
 
-    async fn refuse_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError> {
-        let (why, trust) = why.clone().into_parts();
-        self.write(move |tx| {
-            tx.sql
-                .prepare_cached(
-                    "UPDATE planned_task SET refusal = :why,
-                            trust = iif(instr(:labels, :of_why) > instr(:labels, trust), :of_why, trust)
-                     WHERE owner = :owner AND id = :id",
-                )?
-                .execute(named_params! {
-                    ":owner": tx.owner, ":id": id.0, ":why": why, ":labels": LABELS,
-                    ":of_why": trust.of_strangers().as_str(),
-                })?;
-            Ok(())
-        })
-        .await
+    async fn hold_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError> {
+        let why = why.clone();
+        self.write(move |tx| refuse(tx, id, why, true)).await
     }
+
+    async fn refuse_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError> {
+        let why = why.clone();
+        self.write(move |tx| refuse(tx, id, why, false)).await
+    }
+}
+
+fn refuse(tx: &Tx<'_>, id: PlannedId, why: Labelled<String>, is_held: bool) -> Outcome<()> {
+    let (why, trust) = why.into_parts();
+    tx.sql
+        .prepare_cached(
+            "UPDATE planned_task SET refusal = :why, held = :held,
+                    trust = iif(instr(:labels, :of_why) > instr(:labels, trust), :of_why, trust)
+             WHERE owner = :owner AND id = :id",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":id": id.0, ":why": why, ":held": is_held, ":labels": LABELS,
+            ":of_why": trust.of_strangers().as_str(),
+        })?;
+    Ok(())
 }
 
 fn keep(tx: &Tx<'_>, plan: &NewPlan) -> Outcome<Vec<PlannedTask>> {
@@ -191,6 +198,7 @@ fn planned_task(row: &Row<'_>) -> Read<PlannedTask> {
         wanted: get::<Option<String>>(row, "wanted")?.map(TurnId::new),
         base: get(row, "base")?,
         refusal: get(row, "refusal")?,
+        is_held: get(row, "held")?,
         made_ms: get(row, "made_ms")?,
         agent,
     })

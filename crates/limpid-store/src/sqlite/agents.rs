@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE, same_task};
+use limpid_core::by_side::by_side;
 use limpid_core::{
-    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId,
+    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Purse, Trust, TurnId,
 };
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
@@ -43,18 +44,23 @@ impl Agents for SqliteStore {
 
     async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError> {
         self.read(move |tx| {
-            let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM agent WHERE owner = :owner AND (:chat IS NULL OR chat = :chat)
-                   AND (:conversation IS NULL OR conversation = :conversation) AND (NOT :open OR ended_ms IS NULL)
-                 ORDER BY id DESC LIMIT :limit",
-            )?;
+            // The newest of each side, so that no number of strangers' agents hides one of the owner's.
+            let of_side = "SELECT * FROM (SELECT * FROM agent WHERE owner = :owner AND by_strangers = SIDE
+                             AND (:chat IS NULL OR chat = :chat) AND (NOT :open OR ended_ms IS NULL)
+                             AND (:conversation IS NULL OR conversation = :conversation) ORDER BY id DESC LIMIT :limit)";
+            let [ours, theirs] = ["0", "1"].map(|side| of_side.replace("SIDE", side));
+            let both = format!("SELECT * FROM ({ours} UNION ALL {theirs}) ORDER BY id DESC");
+            let mut statement = tx.sql.prepare_cached(&both)?;
             let limit = if filter.limit == 0 { -1 } else { i64::from(filter.limit) };
             let params = named_params! {
                 ":owner": tx.owner, ":chat": filter.chat.as_ref().map(ConversationId::as_str),
                 ":conversation": filter.conversation.as_ref().map(ConversationId::as_str), ":open": filter.open,
                 ":limit": limit,
             };
-            row::list(&mut statement, params, "agent", "id", agent)
+            let mut listed = row::list(&mut statement, params, "agent", "id", agent)?;
+            let most = if filter.limit == 0 { usize::MAX } else { filter.limit as usize };
+            listed.rows = by_side(listed.rows, most, |agent| agent.new.by_strangers);
+            Ok(listed)
         })
         .await
     }
@@ -100,9 +106,9 @@ impl Agents for SqliteStore {
         .await
     }
 
-    async fn tokens_of_tree(&self, root: &TurnId) -> Result<u64, StoreError> {
+    async fn tokens_of_tree(&self, root: &TurnId, purse: Purse) -> Result<u64, StoreError> {
         let root = root.clone();
-        self.read(move |tx| tokens(tx, &root)).await
+        self.read(move |tx| tokens(tx, &root, purse)).await
     }
 }
 
@@ -136,25 +142,27 @@ fn accept(tx: &Tx<'_>, new: &NewSubAgent, limits: AgentLimits) -> Outcome<Accept
     {
         return Ok(AcceptedAgent::Refused(AgentRefusal::StillWorks));
     }
-    // Tasks of a plan may say the same: each is started by its number.
-    let hash = match new.planned {
-        Some(_) => sha256(&format!("{} {}", new.call, same_task(&new.task))),
-        None => sha256(&same_task(&new.task)),
+    // Tasks of a plan may say the same: each is started by its number. A stranger's text that says the same keeps nothing of the owner's.
+    let hash = match (new.planned, new.by_strangers) {
+        (Some(_), _) => sha256(&format!("{} {}", new.call, same_task(&new.task))),
+        (None, true) => sha256(&format!("strangers {}", same_task(&new.task))),
+        (None, false) => sha256(&same_task(&new.task)),
     };
     let tokens_left = above.tokens.unwrap_or(limits.tokens);
+    let (side, purse) = (new.by_strangers, Purse::of(new.by_strangers, new.trust));
     let refused = if above.depth > MOST_DEPTH {
         Some(AgentRefusal::Depth)
     } else if let Some(same) = of_turn(tx, new, "task_hash", &hash)? {
         Some(AgentRefusal::SameTask(same.id))
-    } else if number(tx, "root = ?2", above.root.as_str())? >= MOST_IN_TREE {
+    } else if number(tx, side, "root = ?3", above.root.as_str())? >= MOST_IN_TREE {
         Some(AgentRefusal::Tree)
     } else if let Some(most) = limits.a_day
-        && since(tx, &new.conversation, new.now_ms - DAY_MS)? >= most
+        && since(tx, side, &new.conversation, new.now_ms - DAY_MS)? >= most
     {
         Some(AgentRefusal::Day(most))
-    } else if tokens(tx, &above.root)? >= tokens_left {
+    } else if tokens(tx, &above.root, purse)? >= tokens_left {
         Some(AgentRefusal::Tokens(tokens_left))
-    } else if number(tx, "conversation = ?2 AND ended_ms IS NULL", new.conversation.as_str())? >= limits.live {
+    } else if number(tx, side, "conversation = ?3 AND ended_ms IS NULL", new.conversation.as_str())? >= limits.live {
         Some(AgentRefusal::Live(limits.live))
     } else {
         None
@@ -210,11 +218,11 @@ fn insert(
         .sql
         .prepare_cached(
             "INSERT INTO agent (id, owner, own, conversation, turn, call, parent, root, chat, depth, in_background, path,
-                                waited_for, label, task, task_hash, skill, context, tools, tokens, trust, state, holder,
-                                made_ms, planned, continues, works_in, named, message_before, request_before)
+                                waited_for, label, task, task_hash, skill, context, tools, tokens, trust, by_strangers, state,
+                                holder, made_ms, planned, continues, works_in, named, message_before, request_before)
              VALUES (:id, :owner, :own, :conversation, :turn, :call, :parent, :root, :chat, :depth, :in_background, :path,
-                     :waited_for, :label, :task, :hash, :skill, :context, :tools, :tokens, :trust, 'queued', :holder,
-                     :now, :planned, :continues, :shared, :named,
+                     :waited_for, :label, :task, :hash, :skill, :context, :tools, :tokens, :trust, :by_strangers, 'queued',
+                     :holder, :now, :planned, :continues, :shared, :named,
                      (SELECT max(id) FROM message WHERE owner = :owner AND conversation = :shared),
                      (SELECT max(seq) FROM request WHERE owner = :owner AND conversation = :shared))",
         )?
@@ -225,9 +233,10 @@ fn insert(
             ":chat": above.chat.as_str(), ":depth": above.depth, ":in_background": above.in_background,
             ":path": new.path, ":waited_for": new.waited_for, ":label": new.label, ":task": new.task, ":hash": hash,
             ":skill": new.skill, ":context": new.context, ":tools": names(new.tools.as_deref()),
-            ":tokens": stored(tokens), ":trust": new.trust.as_str(), ":holder": new.holder, ":now": new.now_ms,
-            ":planned": new.planned.map(|planned| planned.0), ":continues": new.continues.map(|before| before.0),
-            ":shared": shared.map(ConversationId::as_str), ":named": new.named,
+            ":tokens": stored(tokens), ":trust": new.trust.as_str(), ":by_strangers": new.by_strangers,
+            ":holder": new.holder, ":now": new.now_ms, ":planned": new.planned.map(|planned| planned.0),
+            ":continues": new.continues.map(|before| before.0), ":shared": shared.map(ConversationId::as_str),
+            ":named": new.named,
         });
     match inserted {
         Err(error) if is_orphan(&error) => {
@@ -333,32 +342,36 @@ fn of_agent(tx: &Tx<'_>, inbound: InboundId, agent: AgentId) -> Outcome<()> {
     Ok(())
 }
 
-/// Tokens of the requests of a tree's agents; what a provider did not count is estimated.
-fn tokens(tx: &Tx<'_>, root: &TurnId) -> Outcome<u64> {
+/// Tokens of the requests of a tree's agents that come out of a purse; what a provider did not count is estimated. The label of a request
+/// is that of all that was read by then.
+fn tokens(tx: &Tx<'_>, root: &TurnId, purse: Purse) -> Outcome<u64> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT total(coalesce(r.input, r.estimate, 0)) + total(coalesce(r.output, 0))
          FROM agent a JOIN request r ON r.owner = a.owner AND r.conversation = coalesce(a.works_in, a.own)
          WHERE a.owner = :owner AND a.root = :root AND r.seq > coalesce(a.request_before, 0)
+           AND :purse = CASE WHEN a.by_strangers THEN 'strangers'
+                             WHEN coalesce(r.trust, a.trust) IN ('guest', 'outside') THEN 'tainted' ELSE 'clean' END
            -- What whoever went on with its work used is counted there.
            AND r.seq <= coalesce((SELECT min(coalesce(b.request_before, 0)) FROM agent b
                                   WHERE b.owner = a.owner AND coalesce(b.works_in, b.own) = coalesce(a.works_in, a.own)
                                     AND b.id > a.id), r.seq)",
     )?;
-    let params = named_params! { ":owner": tx.owner, ":root": root.as_str() };
+    let params = named_params! { ":owner": tx.owner, ":root": root.as_str(), ":purse": purse.as_str() };
     Ok(statement.query_row(params, |row| row.get::<_, f64>(0))? as u64)
 }
 
-/// How many agents there are for which something holds.
-fn number(tx: &Tx<'_>, holds: &str, value: &str) -> Outcome<u32> {
-    let mut statement = tx.sql.prepare_cached(&format!("SELECT count(*) FROM agent WHERE owner = ?1 AND {holds}"))?;
-    Ok(statement.query_row((tx.owner, value), |row| row.get(0))?)
+/// How many agents of a side there are for which something holds.
+fn number(tx: &Tx<'_>, by_strangers: bool, holds: &str, value: &str) -> Outcome<u32> {
+    let count = format!("SELECT count(*) FROM agent WHERE owner = ?1 AND by_strangers = ?2 AND {holds}");
+    Ok(tx.sql.prepare_cached(&count)?.query_row((tx.owner, by_strangers, value), |row| row.get(0))?)
 }
 
-/// Agents that a conversation has started since then.
-fn since(tx: &Tx<'_>, conversation: &ConversationId, made_ms: i64) -> Outcome<u32> {
-    let mut statement =
-        tx.sql.prepare_cached("SELECT count(*) FROM agent WHERE owner = ?1 AND conversation = ?2 AND made_ms > ?3")?;
-    Ok(statement.query_row((tx.owner, conversation.as_str(), made_ms), |row| row.get(0))?)
+/// Agents of a side that a conversation has started since then.
+fn since(tx: &Tx<'_>, by_strangers: bool, conversation: &ConversationId, made_ms: i64) -> Outcome<u32> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT count(*) FROM agent WHERE owner = ?1 AND by_strangers = ?2 AND conversation = ?3 AND made_ms > ?4",
+    )?;
+    Ok(statement.query_row((tx.owner, by_strangers, conversation.as_str(), made_ms), |row| row.get(0))?)
 }
 
 fn of_turn(tx: &Tx<'_>, new: &NewSubAgent, column: &str, value: &dyn ToSql) -> Outcome<Option<SubAgent>> {
@@ -405,6 +418,7 @@ fn agent(row: &Row<'_>) -> Read<SubAgent> {
             continues: get::<Option<i64>>(row, "continues")?.map(AgentId),
             named: get(row, "named")?,
             trust,
+            by_strangers: get(row, "by_strangers")?,
             holder: get(row, "holder")?,
             now_ms: get(row, "made_ms")?,
         },

@@ -1,5 +1,7 @@
 //! Messages that nobody waits for.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use limpid_core::{ConversationId, TurnId};
 use rusqlite::{Row, named_params};
@@ -9,8 +11,8 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx, leases, messages, pushes};
 use crate::{
-    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, PendingNotifications,
-    Push, PushOutcome, StoreError, TurnOutcome,
+    Deliveries, Delivery, DeliveryId, DeliveryOrigin, DraftId, Lease, Listed, NewDelivery, NewMessage,
+    PendingNotifications, Push, PushOutcome, StoreError, TurnOutcome,
 };
 
 /// The path of a turn that is a delivery.
@@ -110,6 +112,23 @@ impl Deliveries for SqliteStore {
         })
         .await
     }
+
+    async fn turns_that_tell_of_drafts(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<HashMap<TurnId, DraftId>, StoreError> {
+        let conversation = conversation.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT turn, draft FROM delivery
+                 WHERE owner = :owner AND conversation = :conversation AND draft IS NOT NULL AND turn IS NOT NULL",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":conversation": conversation.as_str() };
+            let rows = statement.query_map(params, |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+            rows.map(|row| row.map(|(turn, draft)| (TurnId::new(turn), DraftId(draft))).map_err(Into::into)).collect()
+        })
+        .await
+    }
 }
 
 /// Keeps a message until it is delivered; false when its key is known. Other records that it belongs with are written
@@ -119,14 +138,14 @@ pub(super) fn insert_delivery(tx: &Tx<'_>, new: &NewDelivery) -> Outcome<bool> {
     let inserted = tx
         .sql
         .prepare_cached(
-            "INSERT INTO delivery (owner, key, conversation, origin, title, text, trust, made_ms)
-             VALUES (:owner, :key, :conversation, :origin, :title, :text, :trust, :now)
+            "INSERT INTO delivery (owner, key, conversation, origin, title, text, trust, draft, made_ms)
+             VALUES (:owner, :key, :conversation, :origin, :title, :text, :trust, :draft, :now)
              ON CONFLICT (owner, key) DO NOTHING",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":key": new.key, ":conversation": new.conversation.as_str(),
             ":origin": new.origin.as_str(), ":title": new.title, ":text": new.text, ":trust": new.trust.as_str(),
-            ":now": new.now_ms,
+            ":draft": new.draft.map(|draft| draft.0), ":now": new.now_ms,
         });
     match inserted {
         Err(error) if is_orphan(&error) => Err(missing(&new.conversation).into()),
@@ -248,6 +267,7 @@ fn delivery(row: &Row<'_>) -> Read<Delivery> {
             title: get(row, "title")?,
             text: get(row, "text")?,
             trust: word(row, "trust")?,
+            draft: get::<Option<i64>>(row, "draft")?.map(DraftId),
             now_ms: get(row, "made_ms")?,
         },
         settled_ms: get(row, "settled_ms")?,

@@ -131,7 +131,7 @@ fn keep(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<Option<Draft>> 
 }
 
 fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
-    // A chat's draft is typed for, unless an agent made it that works on in the background.
+    // A chat's draft is typed for, unless an agent made it that works on in the background. A label that cannot be read is a stranger's.
     let (open, of_turn, of_chat, of_background, is_background): (i64, i64, i64, i64, bool) = tx
         .sql
         .prepare_cached(
@@ -151,11 +151,12 @@ fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
                     :conversation IN (SELECT id FROM of_background)
              FROM draft
              JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
-             WHERE draft.owner = :owner",
+             WHERE draft.owner = :owner AND (draft.trust NOT IN ('owner', 'file')) = :of_strangers",
         )?
         .query_row(
             named_params! {
                 ":owner": tx.owner, ":turn": new.turn.as_str(), ":conversation": new.conversation.as_str(),
+                ":of_strangers": new.trust.is_foreign(),
             },
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )?;

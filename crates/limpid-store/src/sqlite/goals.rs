@@ -1,6 +1,7 @@
 //! The log of goals.
 
 use async_trait::async_trait;
+use limpid_core::by_side::by_side;
 use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalEvent, GoalRecord, Priority};
 use limpid_core::{CheckpointId, ConversationId, DecisionId, GoalId, TurnId};
 use rusqlite::{Row, named_params};
@@ -29,11 +30,14 @@ impl GoalLogs for SqliteStore {
     async fn goal_conversations(&self, limit: u32) -> Result<Vec<ConversationId>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT conversation FROM goal_event WHERE owner = ? GROUP BY conversation
-                 ORDER BY max(at_ms) DESC, conversation LIMIT ?",
+                "SELECT conversation.id, conversation.strangers FROM goal_event
+                 JOIN conversation ON conversation.owner = goal_event.owner AND conversation.id = goal_event.conversation
+                 WHERE goal_event.owner = ? GROUP BY conversation.id
+                 ORDER BY max(goal_event.at_ms) DESC, conversation.id",
             )?;
-            let ids = statement.query_map((tx.owner, limit), |row| row.get::<_, String>(0))?;
-            Ok(ids.collect::<Result<Vec<_>, _>>()?.into_iter().map(ConversationId::new).collect())
+            let rows = statement.query_map([tx.owner], |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)))?;
+            let rows = by_side(rows.collect::<Result<Vec<_>, _>>()?, limit as usize, |(_, is_strangers)| *is_strangers);
+            Ok(rows.into_iter().map(|(id, _)| ConversationId::new(id)).collect())
         })
         .await
     }

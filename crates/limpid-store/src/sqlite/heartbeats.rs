@@ -14,8 +14,8 @@ use super::inbox::{consume_items, end_of_run, put_aside};
 use super::row::stored;
 use super::{SqliteStore, Tx, settings, timers, transcripts, turns};
 use crate::{
-    HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, Listed, NewSetting, RunningHeartbeat,
-    StoreError,
+    HeartbeatCalls, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, Listed, NewSetting,
+    RunningHeartbeat, StoreError,
 };
 
 use rows::{SETTINGS, find, runs};
@@ -142,13 +142,19 @@ impl Heartbeats for SqliteStore {
         .await
     }
 
-    async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError> {
+    async fn heartbeat_calls(&self, since_ms: i64) -> Result<HeartbeatCalls, StoreError> {
         self.read(move |tx| {
+            // A probe only ever follows what came in.
             let mut statement = tx.sql.prepare_cached(
-                "SELECT count(DISTINCT iif(part = '', key, substr(key, 1, length(key) - length(part) - 1))) FROM heartbeat_run
-                 WHERE owner = ? AND ended_ms >= ? AND requests > 0",
+                "SELECT count(*) FILTER (WHERE NOT of_news), count(*) FILTER (WHERE of_news) FROM (
+                   SELECT min(part IN ('news', 'probe')) AS of_news FROM heartbeat_run
+                   WHERE owner = ? AND ended_ms >= ? AND requests > 0
+                   GROUP BY iif(part = '', key, substr(key, 1, length(key) - length(part) - 1)))",
             )?;
-            Ok(statement.query_row((tx.owner, since_ms), |row| row.get(0))?)
+            let calls = statement.query_row((tx.owner, since_ms), |row| {
+                Ok(HeartbeatCalls { of_owner: row.get(0)?, of_news: row.get(1)? })
+            })?;
+            Ok(calls)
         })
         .await
     }

@@ -113,15 +113,18 @@ pub(super) fn trust_until(tx: &Tx<'_>, id: &ConversationId, last: MessageId) -> 
         .try_fold(Trust::Owner, |all, label: Outcome<Trust>| Ok(all.join(label?)))
 }
 
-/// How often each tool was called in the newest messages; calls that cannot be read count for nothing.
+/// An index has the messages that no stranger's text led to, so that however often a page has a tool called, it neither pushes out one
+/// that the owner uses nor makes looking for these slow. Calls that cannot be read count for nothing.
+const TOOL_USES: &str = "SELECT json_extract(call.value, '$.name') AS name, count(*) AS uses
+    FROM (SELECT calls FROM message WHERE owner = :owner AND trust IN ('owner', 'file')
+          ORDER BY id DESC LIMIT :newest) AS recent,
+         json_each(iif(json_valid(recent.calls), recent.calls, '[]')) AS call
+    WHERE typeof(name) = 'text'
+    GROUP BY name ORDER BY name";
+
+/// How often each tool was called in the newest messages that no stranger's text led to.
 pub(super) fn tool_uses(tx: &Tx<'_>, newest: u32) -> Outcome<Vec<(String, u64)>> {
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT json_extract(call.value, '$.name') AS name, count(*) AS uses
-         FROM (SELECT calls FROM message WHERE owner = :owner ORDER BY id DESC LIMIT :newest) AS recent,
-              json_each(iif(json_valid(recent.calls), recent.calls, '[]')) AS call
-         WHERE typeof(name) = 'text'
-         GROUP BY name ORDER BY name",
-    )?;
+    let mut statement = tx.sql.prepare_cached(TOOL_USES)?;
     let rows = statement.query_map(named_params! { ":owner": tx.owner, ":newest": newest }, |row| {
         Ok((row.get::<_, String>("name")?, row.get::<_, i64>("uses")?.unsigned_abs()))
     })?;
@@ -230,4 +233,25 @@ pub(super) fn has_own_result(tx: &Tx<'_>, id: &ConversationId, tool: &str, resul
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SqliteOptions, SqliteStore};
+
+    // SEC-065 SEC-093
+    #[test]
+    fn what_the_owner_uses_is_found_however_many_messages_strangers_led_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limpid.db");
+        drop(SqliteStore::open(&path, SqliteOptions::default()).unwrap());
+        let sql = rusqlite::Connection::open(&path).unwrap();
+        let mut plan = sql.prepare(&format!("EXPLAIN QUERY PLAN {TOOL_USES}")).unwrap();
+        let params = named_params! { ":owner": "o", ":newest": 5 };
+        let steps = plan.query_map(params, |row| row.get::<_, String>("detail")).unwrap();
+        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+        assert!(steps.contains(&"SEARCH message USING INDEX message_of_the_owner (owner=?)".to_owned()), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("ORDER BY")), "they are in their order: {steps:?}");
+    }
 }

@@ -73,6 +73,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0058_programs_and_changes_of_instructions_exclude_each_other.sql"),
     include_str!("../../migrations/0059_keys_of_messages_belong_to_their_conversation.sql"),
     include_str!("../../migrations/0060_what_is_known_of_strangers_memories.sql"),
+    include_str!("../../migrations/0061_agents_are_counted_by_side.sql"),
+    include_str!("../../migrations/0062_moments_are_kept_by_side.sql"),
+    include_str!("../../migrations/0063_deliveries_say_which_draft_they_tell_of.sql"),
+    include_str!("../../migrations/0064_what_the_owner_uses_is_counted_alone.sql"),
 ];
 
 /// A file and how long to wait for it.

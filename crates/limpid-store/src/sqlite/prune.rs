@@ -20,7 +20,11 @@ pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
     Ok(pruned)
 }
 
-/// Deletes the oldest requests until the request log is small enough.
+/// Requests that a stranger's text is in. One that was cut off before its answer came has no label and counts as the owner's.
+const OF_STRANGERS: &str = "(coalesce(r.trust, 'owner') NOT IN ('owner', 'file'))";
+
+/// Deletes the oldest requests until the request log is small enough: those with strangers' texts first while these hold more than half
+/// of the room, so that however much a page has had sent, half of it is left to the owner's.
 fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
     while ledger_bytes(tx)? > max_bytes {
         // A sixteenth at a time: texts are shared, so what one request frees is only known when it is gone.
@@ -28,10 +32,15 @@ fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
             .sql
             .prepare_cached("SELECT count(*) FROM request WHERE owner = ?")?
             .query_row([tx.owner], |row| row.get(0))?;
-        let some = "seq IN (SELECT r.seq FROM request r LEFT JOIN turn t ON t.owner = r.owner AND t.id = r.turn
-                            WHERE r.owner = :owner AND (r.turn IS NULL OR t.outcome IS NOT NULL)
-                            ORDER BY r.seq LIMIT :bound)";
-        let deleted = delete(tx, some, (count / 16).max(1))?;
+        let some = (count / 16).max(1);
+        let mut deleted = 0;
+        if bytes_of_strangers(tx)? > max_bytes / 2 {
+            deleted = delete_oldest(tx, OF_STRANGERS, some)?;
+        }
+        // Where turns that are under way keep theirs, the log must not outgrow the disk all the same.
+        if deleted == 0 {
+            deleted = delete_oldest(tx, "TRUE", some)?;
+        }
         if deleted == 0 {
             break;
         }
@@ -39,6 +48,16 @@ fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
         collect(tx, pruned)?;
     }
     Ok(())
+}
+
+/// Deletes so many requests of a kind, the oldest first.
+fn delete_oldest(tx: &Tx<'_>, kind: &str, most: i64) -> Outcome<u64> {
+    let some = format!(
+        "seq IN (SELECT r.seq FROM request r LEFT JOIN turn t ON t.owner = r.owner AND t.id = r.turn
+                 WHERE r.owner = :owner AND (r.turn IS NULL OR t.outcome IS NOT NULL) AND {kind}
+                 ORDER BY r.seq LIMIT :bound)"
+    );
+    delete(tx, &some, most)
 }
 
 fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {
@@ -90,5 +109,26 @@ fn ledger_bytes(tx: &Tx<'_>) -> Outcome<u64> {
                      FROM request WHERE owner = :owner)",
         )?
         .query_row(named_params! { ":owner": tx.owner }, |row| row.get(0))?;
+    Ok(bytes.unsigned_abs())
+}
+
+/// The bytes among these that nothing but strangers' requests has: they are free when these are gone.
+fn bytes_of_strangers(tx: &Tx<'_>) -> Outcome<u64> {
+    let sql = format!(
+        "WITH RECURSIVE own (id) AS (
+           SELECT r.tip FROM request r WHERE r.owner = :owner AND r.tip IS NOT NULL AND NOT {OF_STRANGERS}
+           UNION
+           SELECT m.parent FROM request_message m JOIN own ON m.id = own.id WHERE m.parent IS NOT NULL
+         )
+         SELECT (SELECT coalesce(sum(bytes), 0) FROM text WHERE owner = :owner
+                   AND NOT EXISTS (SELECT 1 FROM message_state s WHERE s.owner = :owner AND s.json = text.hash)
+                   AND hash NOT IN (SELECT shared FROM turn_event WHERE owner = :owner AND shared IS NOT NULL)
+                   AND hash NOT IN (SELECT p.text FROM request_part p JOIN own ON p.message = own.id)
+                   AND hash NOT IN (SELECT s.json FROM request_state s JOIN own ON s.message = own.id)
+                   AND hash NOT IN (SELECT r.tools FROM request r WHERE r.owner = :owner AND NOT {OF_STRANGERS}))
+              + (SELECT coalesce(sum(octet_length(r.reply) + octet_length(r.reasoning)), 0)
+                 FROM request r WHERE r.owner = :owner AND {OF_STRANGERS})"
+    );
+    let bytes: i64 = tx.sql.prepare_cached(&sql)?.query_row(named_params! { ":owner": tx.owner }, |row| row.get(0))?;
     Ok(bytes.unsigned_abs())
 }

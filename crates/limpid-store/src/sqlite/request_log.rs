@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
 use super::row::{self, Read, calls, count, count_or_none, get, hex, kinds, parsed, word};
-use super::{SqliteStore, Tx, chain, prune, requests};
+use super::{SqliteStore, Tx, chain, prune, requests, spent};
 use crate::{
     CostBy, CostQuery, CostRow, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestLog,
     RequestSummary, Retention, SharedPrefix, SpentRow, StoreError,
@@ -66,7 +66,12 @@ impl RequestLog for SqliteStore {
 
     async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError> {
         let turn = turn.cloned();
-        self.read(move |tx| spent(tx, since_ms, turn.as_ref())).await
+        self.read(move |tx| spent::spent(tx, since_ms, turn.as_ref())).await
+    }
+
+    async fn begun_by_strangers(&self, turn: &TurnId) -> Result<bool, StoreError> {
+        let turn = turn.clone();
+        self.read(move |tx| spent::begun_by_strangers(tx, &turn)).await
     }
 
     async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError> {
@@ -96,7 +101,7 @@ const LIST: &str = "SELECT * FROM request
       AND (:turn IS NULL OR turn = :turn)
       AND (:path IS NULL OR path = :path)
       AND (:model IS NULL OR model = :model)
-      AND (NOT :failed OR failure IS NOT NULL)
+      AND (NOT :failed OR failure IS NOT NULL) AND (NOT :clean OR trust IN ('owner', 'file'))
       AND (:prefix IS NULL OR substr(id, 1, length(:prefix)) = :prefix)
       AND (:since IS NULL OR sent_ms >= :since)
       AND (:until IS NULL OR sent_ms < :until)
@@ -137,8 +142,8 @@ fn list(tx: &Tx<'_>, filter: &RequestFilter, first: Option<i64>) -> Outcome<List
     let params = named_params! {
         ":owner": tx.owner, ":conversation": filter.conversation.as_ref().map(ConversationId::as_str),
         ":turn": filter.turn.as_ref().map(TurnId::as_str), ":path": filter.path, ":model": filter.model,
-        ":failed": filter.failed, ":prefix": filter.id_prefix, ":since": filter.since_ms, ":until": filter.until_ms,
-        ":first": first, ":limit": filter.limit,
+        ":failed": filter.failed, ":clean": filter.clean, ":prefix": filter.id_prefix, ":since": filter.since_ms,
+        ":until": filter.until_ms, ":first": first, ":limit": filter.limit,
     };
     row::list(&mut statement, params, "request", "id", summary)
 }
@@ -209,30 +214,6 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
             cost: Money(sum("cost")?),
             unknown_usage: row.get::<_, i64>("unknown_usage")?.unsigned_abs(),
             unknown_cost: row.get::<_, i64>("unknown_cost")?.unsigned_abs(),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// The conversations' kinds are spelled out for SQLite: those that nobody begins, but for agents of chats; those of strangers are none of the owner's.
-const SPENT: &str =
-    "SELECT r.path AS path, coalesce(c.strangers, 0) OR coalesce(a.in_background, c.kind IN ('task', 'run'), 0)
-            AS in_background,
-        total(coalesce(input, estimate, 0)) + total(coalesce(output, 0)) AS tokens, total(cost) AS money
-    FROM request r LEFT JOIN conversation c ON c.owner = r.owner AND c.id = r.conversation
-         LEFT JOIN agent a ON a.owner = r.owner AND a.own = r.conversation
-    WHERE r.owner = :owner AND r.sent_ms >= :since AND (:turn IS NULL OR r.turn = :turn)
-    GROUP BY 1, 2 ORDER BY 1, 2";
-
-fn spent(tx: &Tx<'_>, since_ms: i64, turn: Option<&TurnId>) -> Outcome<Vec<SpentRow>> {
-    let mut statement = tx.sql.prepare_cached(SPENT)?;
-    let params = named_params! { ":owner": tx.owner, ":since": since_ms, ":turn": turn.map(TurnId::as_str) };
-    let rows = statement.query_map(params, |row| {
-        Ok(SpentRow {
-            path: row.get("path")?,
-            in_background: row.get("in_background")?,
-            tokens: row.get::<_, f64>("tokens")? as u64,
-            money: Money(row.get::<_, f64>("money")? as u64),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

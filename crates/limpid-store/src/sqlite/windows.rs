@@ -124,27 +124,51 @@ fn append(tx: &Tx<'_>, id: &ConversationId, new: NewWindowEvent, now_ms: i64) ->
 
 fn keep(tx: &Tx<'_>, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Outcome<Snapshot> {
     conversation_row::find(tx, id)?.ok_or_else(|| conversation_row::missing(id))?;
+    if let Some(kept) = same_moment(tx, id, &new)? {
+        return Ok(kept);
+    }
     tx.sql
         .prepare_cached(
-            "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, tier, goals, view, at_ms)
-             VALUES (:owner, :conversation, :automatic, :reason, :newest, :mode, :tier, :goals, :view, :now)",
+            "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, tier, goals, strangers, view, at_ms)
+             VALUES (:owner, :conversation, :automatic, :reason, :newest, :mode, :tier, :goals, :strangers, :view, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": id.as_str(), ":automatic": new.automatic, ":reason": new.reason,
             ":newest": new.newest.map(|newest| newest.0), ":mode": new.mode, ":tier": new.tier,
-            ":goals": new.goals.map(stored), ":view": to_json(&new.view), ":now": now_ms,
+            ":goals": new.goals.map(stored), ":strangers": new.of_strangers, ":view": to_json(&new.view), ":now": now_ms,
         })?;
     let number = tx.sql.last_insert_rowid();
+    // Each side for itself: however often a stranger's text has a window shortened, the owner's moments stay.
     tx.sql
         .prepare_cached(
-            "DELETE FROM window_snapshot WHERE owner = :owner AND conversation = :conversation AND automatic
-             AND id NOT IN (SELECT id FROM window_snapshot WHERE owner = :owner AND conversation = :conversation
-                            AND automatic ORDER BY id DESC LIMIT :kept)",
+            "DELETE FROM window_snapshot
+             WHERE owner = :owner AND conversation = :conversation AND automatic AND strangers = :strangers
+               AND id NOT IN (SELECT id FROM window_snapshot WHERE owner = :owner AND conversation = :conversation
+                              AND automatic AND strangers = :strangers ORDER BY id DESC LIMIT :kept)",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":conversation": id.as_str(), ":kept": stored(AUTOMATIC_SNAPSHOTS),
+            ":owner": tx.owner, ":conversation": id.as_str(), ":strangers": new.of_strangers,
+            ":kept": stored(AUTOMATIC_SNAPSHOTS),
         })?;
     Ok(Snapshot { id: number, kept: new, at_ms: now_ms })
+}
+
+/// The automatic moment that was kept at the same message: the first one, as it shows the most. A turn that is shortened many times
+/// goes back to one place.
+fn same_moment(tx: &Tx<'_>, id: &ConversationId, new: &NewSnapshot) -> Outcome<Option<Snapshot>> {
+    if !new.automatic {
+        return Ok(None);
+    }
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM window_snapshot WHERE owner = :owner AND conversation = :conversation AND automatic
+         AND strangers = :strangers AND newest IS :newest ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! {
+        ":owner": tx.owner, ":conversation": id.as_str(), ":strangers": new.of_strangers,
+        ":newest": new.newest.map(|newest| newest.0),
+    };
+    // One that cannot be read is no reason to keep none.
+    Ok(row::list(&mut statement, params, "window_snapshot", "id", snapshot)?.rows.pop())
 }
 
 fn event(row: &Row<'_>) -> Read<WindowEvent> {
@@ -174,6 +198,7 @@ fn snapshot(row: &Row<'_>) -> Read<Snapshot> {
             mode: get(row, "mode")?,
             tier: get(row, "tier")?,
             goals: get::<Option<i64>>(row, "goals")?.map(i64::unsigned_abs),
+            of_strangers: get(row, "strangers")?,
             view: view(&get::<String>(row, "view")?)?,
         },
         at_ms: get(row, "at_ms")?,

@@ -39,3 +39,21 @@ async fn a_conversation_is_found_archived_brought_back_and_deleted() {
     let run = world.run(&["conversation", "delete", train, "--yes"]).await;
     assert!(run.code != 0 && run.err.contains("conversation list"), "{run:?}");
 }
+
+/// A title is the beginning of a message, and a paste is somebody else's text.
+// SEC-055 SUR-020
+#[tokio::test]
+async fn a_title_that_is_a_strangers_is_marked_like_what_was_said() {
+    let world = World::new("[[reply]]\ntext = \"Noted.\"\n[[reply]]\ntext = \"Noted.\"\n").await;
+    world.done(&["chat", "my own zebra"]).await;
+    let run = world.pipe(&["chat"], "zebra: backup done\ntwo\nthree\nfour\nfive\n").await;
+    assert_eq!(run.code, 0, "{run:?}");
+    let of = |table: &str, words: &str| {
+        table.lines().find(|line| line.contains(words)).map_or_else(|| panic!("{words}: {table}"), str::to_owned)
+    };
+    for table in [&["conversation", "list"][..], &["conversation", "find", "zebra"]] {
+        let table = world.done(table).await;
+        assert!(of(&table, "backup").contains("[someone else’s] zebra: backup done two"), "{table}");
+        assert!(!of(&table, "my own zebra").contains("someone else"), "{table}");
+    }
+}

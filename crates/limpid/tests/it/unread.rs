@@ -30,6 +30,7 @@ async fn deliver(world: &World, key: &str, text: &str) {
         title: "Disk".to_owned(),
         text: text.to_owned(),
         trust: Trust::Owner,
+        draft: None,
         now_ms: 1,
     };
     assert!(store.enqueue(delivery).await.unwrap());

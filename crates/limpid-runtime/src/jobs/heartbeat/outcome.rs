@@ -266,6 +266,7 @@ impl HeartbeatJob {
             title: TITLE.to_owned(),
             text,
             trust,
+            draft: None,
             now_ms: self.host.now_ms(),
         })
     }

@@ -1,18 +1,17 @@
-//! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
+//! One run of the heartbeat: whether a model is asked, and the run itself.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::Write as _;
 
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
-use limpid_core::heartbeat::{Gate, News, Pause, Why};
-use limpid_core::{Labelled, Trust, sentence};
+use limpid_core::Trust;
+use limpid_core::heartbeat::{Gate, News, Why};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
-use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
-use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, RETRY_MS, TIMER, default_opening, settings_of};
+use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, TIMER, default_opening, settings_of};
 use limpid_services::marked::marked_line;
 use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
@@ -81,47 +80,6 @@ impl HeartbeatJob {
         self.carry_out(running, ready, is_last).await
     }
 
-    /// Whether a run may be, and with which model; else why not and until when.
-    async fn ready(
-        &self,
-        trigger: RunTrigger,
-        row: &HeartbeatRow,
-    ) -> Result<Result<Option<String>, (Why, Option<i64>)>, AgentError> {
-        let again = Some(self.host.now_ms() + RETRY_MS);
-        let (gate, state) = self.heartbeat.gate(row).await?;
-        if state != row.state {
-            self.store.resume_heartbeat().await?;
-        }
-        match (gate, trigger) {
-            (Gate::Wait(why @ (Why::Off | Why::NoScheduling | Why::Busy), until), _) => return Ok(Err((why, until))),
-            (Gate::Wait(why, until), RunTrigger::Slot(_)) => {
-                if why == Why::Paused(Pause::Silence) {
-                    let since =
-                        state.switched_on_ms.unwrap_or_default().max(row.state.succeeded_ms.unwrap_or_default());
-                    let key = format!("heartbeat-silence:{}", self.store.owner_acted_ms().await?.unwrap_or(since));
-                    let text = sentence!("The heartbeat pauses: {}.", Labelled::new(why, Trust::Owner));
-                    let told = Announcement::new("The heartbeat pauses".into(), text);
-                    self.deliveries.notice(None, &key, told).await?;
-                }
-                return Ok(Err((why, until)));
-            }
-            (Gate::Wait(..), RunTrigger::ByHand) if self.heartbeat.is_busy(row).await? => {
-                return Ok(Err((Why::Busy, again)));
-            }
-            (Gate::Run, _) | (Gate::Wait(..), RunTrigger::ByHand) => {}
-        }
-        let model = self.heartbeat.model(&settings_of(row)).await;
-        if self.models.choose(model.as_deref()).await.is_err() {
-            return Ok(Err((Why::NoModel, again)));
-        }
-        if matches!(trigger, RunTrigger::Slot(_))
-            && self.spending.check_and_tell(Spender::Background, None, None).await.is_err()
-        {
-            return Ok(Err((Why::Spent, again)));
-        }
-        Ok(Ok(model))
-    }
-
     /// Begins a run, or ends it at once when there is nothing new.
     async fn start(
         &self,
@@ -162,7 +120,14 @@ impl HeartbeatJob {
                 return self.nothing_new(&running, row, why).await;
             }
         }
-        self.run_parts(&look, look.parts(row.quiet_mark.as_deref(), by_hand), &running, model).await
+        let mut parts = look.parts(row.quiet_mark.as_deref(), by_hand);
+        if !by_hand && parts.contains(&HeartbeatPart::News) && self.news_wait().await? {
+            parts.retain(|part| *part != HeartbeatPart::News);
+            if parts.is_empty() {
+                return self.nothing_new(&running, row, "what came in has used up its part of the day").await;
+            }
+        }
+        self.run_parts(&look, parts, &running, model).await
     }
 
     /// Runs one part after another: what the owner wants looked at first, then what came in, whatever became of the first. What a run
@@ -183,7 +148,7 @@ impl HeartbeatJob {
             }
             let may_go_on = match &all {
                 None => true,
-                Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of).await?,
+                Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of, &part).await?,
             };
             let part_name = part.name().into_owned();
             let (key, began_ms) = (part.key(&of.key), self.host.now_ms());
@@ -214,11 +179,6 @@ impl HeartbeatJob {
             });
         }
         Ok(all.map_or(HeartbeatResult::Waits(Why::Busy), |run| HeartbeatResult::Ran(Box::new(run))))
-    }
-
-    /// Whether the next part of a run may ask a model as well.
-    async fn may_go_on(&self, of: &RunningHeartbeat) -> Result<bool, AgentError> {
-        Ok(of.by_hand || self.spending.check_and_tell(Spender::Background, None, None).await.is_ok())
     }
 
     /// Runs what was begun; `is_last` says whether no other part follows in the same run.

@@ -5,7 +5,7 @@ use limpid_core::heartbeat::{Gate, Settings, Why};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{DueItems, StandingItem, settings_of};
+use limpid_services::heartbeat::{DueItems, NEWS_WAIT, StandingItem, settings_of};
 use limpid_services::host::Host;
 use limpid_services::tasks::time_words;
 use limpid_store::{HeartbeatRun, IdleLooks};
@@ -37,7 +37,7 @@ pub struct HeartbeatStatus {
     pub last: Option<HeartbeatRun>,
     /// The looks since then that found nothing.
     pub idle: IdleLooks,
-    /// Runs a day that may ask a model.
+    /// Runs a day that may ask a model about the owner's own items, and as many for nothing but what came in.
     pub runs_a_day: u32,
     /// What a day costs on which nothing comes in; none without a model.
     pub day: Option<DayCost>,
@@ -71,6 +71,11 @@ pub(crate) async fn status(job: &HeartbeatJob) -> Result<HeartbeatStatus, AgentE
         Gate::Wait(why, until) => (Some(wait_words(why, until, &job.host)), until),
         // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
         Gate::Run => row.waits.clone().map_or((None, Some(job.host.now_ms())), |(why, until)| (Some(why), until)),
+    };
+    let is_running_on = matches!(gate, Gate::Run | Gate::Wait(Why::Interval | Why::Hours, _));
+    let waits = match is_running_on && job.heartbeat.news_wait().await? {
+        true => Some(waits.into_iter().chain([NEWS_WAIT.to_owned()]).collect::<Vec<_>>().join("; ")),
+        false => waits,
     };
     Ok(HeartbeatStatus {
         settings: settings_of(&row),

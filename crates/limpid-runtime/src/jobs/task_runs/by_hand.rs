@@ -64,6 +64,9 @@ impl TaskJob {
         }
         if task.new.kind == TaskKind::Agent {
             self.spending.check(Spender::Background, None, None).await?;
+            if task.new.trust.is_foreign() {
+                self.spending.check_for_strangers().await?;
+            }
             let made_in = match &task.new.conversation {
                 Some(conversation) => self.store.conversation(conversation).await?,
                 None => None,

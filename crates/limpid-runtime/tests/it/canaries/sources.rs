@@ -77,6 +77,7 @@ async fn filled(caller: &Caller, mailbox: &Arc<FakeMailbox>) -> Agent {
         title: canary("notice-title"),
         text: canary("notice"),
         trust: Trust::Outside,
+        draft: None,
         now_ms: 1,
     };
     agent.store().enqueue(notice).await.unwrap();

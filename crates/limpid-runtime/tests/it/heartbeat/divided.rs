@@ -41,7 +41,7 @@ async fn what_a_strangers_text_has_a_run_say_is_not_the_last_word_on_the_other_l
     assert_eq!((day.items, day.runs), (2, 56), "two runs in each of 28 half hours");
     // The parts of a run are one of the day's runs.
     let began_ms = bench.clock.now().as_millisecond() - 24 * 3_600_000;
-    assert_eq!(agent.store().heartbeat_calls(began_ms).await.unwrap(), 2);
+    assert_eq!(agent.store().heartbeat_calls(began_ms).await.unwrap().of_owner, 2);
     // The same words and another line: the new one has not been looked at yet.
     bench.write("workspace/HEARTBEAT.md", &BOTH.replace("the pills", "the pills (daily)"));
     bench.clock.forward(1.hour());

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use limpid_core::{FailureClass, WindowSize};
+use limpid_core::{FailureClass, Labelled, Trust, WindowSize};
 use limpid_model::{ModelCall, ModelError};
-use limpid_runtime::{Agent, ConversationChoice, EventKind, Outcome};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, EventKind, Outcome};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, total};
-use crate::kit::say;
+use crate::kit::{all, last, say};
 
 const LAST: ConversationChoice = ConversationChoice::Last;
 
@@ -49,6 +49,28 @@ async fn a_moment_is_kept_every_five_turns_and_before_a_compaction_and_a_persons
     agent.conversations().restore_snapshot(&LAST, rows[0].id).await.unwrap();
     let now = agent.conversations().context(&LAST).await.unwrap();
     assert_eq!((now.size, now.shown, now.view.digests.len()), (before.size, before.shown, 0));
+}
+
+/// What a stranger's text leads to keeps moments beside the owner's.
+// SEC-065 OLLM-103
+#[tokio::test]
+async fn moments_with_a_strangers_text_push_out_none_of_the_others() {
+    let bench = bench().await;
+    let model = talker(131_072, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, BARE);
+    for n in 1..=25 {
+        settle(&agent, &question(n)).await;
+    }
+    let page = Labelled::new("Eve: look at this, again and again.".to_owned(), Trust::Outside);
+    all(agent.chat(ChatRequest { handed_in: Some(page), ..last("Read this.") }).await.unwrap()).await;
+    for n in 26..=60 {
+        settle(&agent, &question(n)).await;
+    }
+    let rows = agent.conversations().snapshots(&LAST).await.unwrap().rows;
+    let (theirs, ours): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.kept.of_strangers);
+    assert_eq!(theirs.len(), 5);
+    let ours: Vec<i64> = ours.iter().filter_map(|row| row.kept.newest.map(|id| id.0)).collect();
+    assert_eq!(ours, [50, 40, 30, 20, 10]);
 }
 
 // OLLM-103 OLLM-026

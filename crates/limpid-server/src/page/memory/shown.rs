@@ -9,6 +9,9 @@ use limpid_store::{Author, MemoryEvent, MemoryEventKind, Provenance};
 use crate::page::state::Page;
 use crate::page::trouble::Trouble;
 
+/// How the page names the owner as the one who changed a memory.
+const BY_OWNER: &str = "by you";
+
 /// A memory as it is shown.
 pub(super) struct Row {
     pub(super) id: i64,
@@ -98,10 +101,24 @@ pub(super) fn pinned_words(page: &Page, known: &[Memory]) -> String {
     format!("{pinned}. Other memories are looked up when relevant.")
 }
 
+/// Whether a stranger's text led to a change. What the owner does with a stranger's memory is a change of the owner's.
+pub(super) fn is_strangers(event: &MemoryEvent) -> bool {
+    let memory = event.after.as_ref().or(event.before.as_ref());
+    who_changed(event) != BY_OWNER && memory.is_some_and(|memory| memory.trust.is_foreign())
+}
+
+/// Who changed a memory, in words; nothing where nobody did.
+fn who_changed(event: &MemoryEvent) -> &'static str {
+    match event.source.as_deref().unwrap_or_default() {
+        "" => "",
+        source if source.starts_with("turn:") => "by Limpid",
+        _ => BY_OWNER,
+    }
+}
+
 /// Something that happened, as it is shown.
 pub(super) fn change(page: &Page, event: &MemoryEvent, is_there: bool) -> Change {
     let memory = event.after.as_ref().or(event.before.as_ref());
-    let source = event.source.as_deref().unwrap_or_default();
     Change {
         event: event.id.0,
         what: match event.kind {
@@ -122,11 +139,7 @@ pub(super) fn change(page: &Page, event: &MemoryEvent, is_there: bool) -> Change
         memory: event.memory.0,
         is_there,
         content: memory.map(|memory| shown(&memory.content).into_owned()).unwrap_or_default(),
-        by: match source {
-            "" => "",
-            source if source.starts_with("turn:") => "by Limpid",
-            _ => "by you",
-        },
+        by: who_changed(event),
         at: page.moment(event.at_ms),
     }
 }

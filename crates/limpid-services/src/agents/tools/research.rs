@@ -102,6 +102,7 @@ fn worker(agents: &Agents, by: &ToolContext, task: &str, waited_for: bool) -> Ne
         continues: None,
         named: None,
         trust: by.trust.of_strangers(),
+        by_strangers: by.trust.is_foreign(),
         holder: agents.host().holder().to_owned(),
         now_ms: by.now_ms(),
     }

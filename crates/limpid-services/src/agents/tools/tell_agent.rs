@@ -38,6 +38,12 @@ impl Tool for TellAgent {
         Concerned::found(agent.as_ref().map(in_words), "there is no such agent")
     }
 
+    /// An agent of the owner's does what it is told, and what it has read by then is a stranger's.
+    async fn changes_owned(&self, arguments: &Value, _: Option<&ConversationId>) -> bool {
+        let id = AgentId(arguments["id"].as_i64().unwrap_or_default());
+        self.0.tells_owners(id).await
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, message } = read_arguments(arguments)?;
         Ok(match self.0.tell_by(context, AgentId(id), message).await? {

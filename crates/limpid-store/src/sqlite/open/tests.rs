@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use limpid_core::{ConversationId, TurnId};
+use limpid_core::{ConversationId, MessageId, TurnId};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{APPLICATION_ID, MIGRATIONS};
 use crate::contract::sample::{conversation, inbound};
 use crate::{
-    Audience, Conversations, FileHash, FileVersion, FileVersions, InboundId, SqliteOptions, SqliteStore, StoreError,
-    Turns,
+    Audience, Conversations, Deliveries as _, DraftId, FileHash, FileVersion, FileVersions, InboundId, NewSnapshot,
+    SqliteOptions, SqliteStore, StoreError, Turns,
 };
 
 /// A file as the program before `migration` left it.
@@ -187,4 +187,65 @@ async fn messages_of_an_older_version_keep_their_keys_in_their_conversations() {
         assert!(new.fresh && new.inbound.id.0 > 9, "{place} {key}");
     }
     assert_eq!(count("SELECT count(*) FROM conversation WHERE archived = 1"), 0);
+}
+
+/// A stranger may have written the words of a notice, and no key.
+// SEC-010
+#[tokio::test]
+async fn notices_of_an_older_version_say_which_draft_they_tell_of() {
+    let (_folder, path, sql) =
+        before(include_str!("../../../migrations/0063_deliveries_say_which_draft_they_tell_of.sql"));
+    sql.execute_batch(
+        "INSERT INTO conversation (owner, id, kind, title, profile, created_ms, updated_ms)
+         VALUES ('owner', 'c', 'chat', '', 'limpid', 1, 1);",
+    )
+    .unwrap();
+    let insert = "INSERT INTO delivery (owner, key, conversation, origin, title, text, trust, made_ms)
+                  VALUES ('owner', ?, 'c', ?, '', 'Draft 7 waits for you', 'outside', 1)";
+    let kept = [
+        ("draft:12:open:1790000000000", "notice", Some(12)),
+        ("draft:3:sent", "notice", Some(3)),
+        ("draft:4:open:1", "heartbeat", None),
+        ("draft:x:open", "notice", None),
+        ("spending/2026-11-30", "notice", None),
+    ];
+    kept.iter().for_each(|(key, origin, _)| _ = sql.execute(insert, (key, origin)).unwrap());
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let rows = store.pending_deliveries(None).await.unwrap().rows;
+    let told: Vec<_> = rows.iter().map(|row| (row.new.key.as_str(), row.new.draft)).collect();
+    assert_eq!(told, kept.map(|(key, _, draft)| (key, draft.map(DraftId))));
+    let sql = Connection::open(&path).unwrap();
+    assert!(sql.execute("UPDATE delivery SET draft = 1", []).is_err(), "deliveries are never changed");
+}
+
+// SEC-065
+#[tokio::test]
+async fn moments_of_an_older_version_count_as_the_owners() {
+    use crate::Windows as _;
+    let (_folder, path, sql) = before(include_str!("../../../migrations/0062_moments_are_kept_by_side.sql"));
+    sql.execute_batch(
+        "INSERT INTO conversation (owner, id, kind, title, profile, created_ms, updated_ms)
+         VALUES ('owner', 'c', 'chat', '', 'limpid', 1, 1);
+         INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, view, at_ms)
+         VALUES ('owner', 'c', 1, 'before a compaction', 4, '{}', 1);",
+    )
+    .unwrap();
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let id = ConversationId::new("c");
+    for newest in 5..=20 {
+        let new = NewSnapshot {
+            automatic: true,
+            of_strangers: true,
+            newest: Some(MessageId(newest)),
+            ..NewSnapshot::default()
+        };
+        store.keep_snapshot(&id, new, newest).await.unwrap();
+    }
+    let kept = store.kept_snapshots(&id).await.unwrap().rows;
+    assert_eq!(kept.iter().map(|row| row.at_ms).collect::<Vec<_>>(), [20, 19, 18, 17, 16, 1]);
+    assert!(!kept[5].kept.of_strangers);
 }
