@@ -12,8 +12,8 @@ pub const MOST_DRAFTS: u32 = 20;
 /// the owner what they ask for themselves.
 pub const MOST_AFTER_STRANGERS: u32 = MOST_DRAFTS - 5;
 
-/// Drafts that one turn of a chat may make after a stranger's text, and that may wait of the agents of one such chat together.
-pub const MOST_OF_TURN_AFTER_STRANGERS: u32 = 5;
+/// Drafts that one turn of a chat may make after a stranger's text, and that may wait of one such chat and its agents together.
+pub const MOST_OF_TURN_AFTER_STRANGERS: u32 = 10;
 
 /// Drafts that one run in the background may make.
 pub const MOST_OF_BACKGROUND_RUN: u32 = 5;

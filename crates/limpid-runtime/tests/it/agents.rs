@@ -104,14 +104,17 @@ async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_w
 // SEC-065 SEC-093
 #[tokio::test]
 async fn agents_of_a_chat_that_read_a_page_have_the_places_of_one_turn_together() {
-    for (reads, kept) in [(true, 5), (false, 6)] {
+    for (reads, kept) in [(true, 10), (false, 12)] {
         let (bench, _) = bench("koshi", move |request| {
             let newest = newest(request);
             let begins = newest.contains("Mail them.");
             if is_child(request) && begins && reads {
                 calls(&[("read_page", json!({}))])
             } else if is_child(request) && (begins || newest.contains("read_page done")) {
-                calls(&["a", "b", "c"].map(|to| ("send_mail", json!({ "to": format!("{to}@example.com") }))))
+                calls(
+                    &["a", "b", "c", "d", "e", "f"]
+                        .map(|to| ("send_mail", json!({ "to": format!("{to}@example.com") }))),
+                )
             } else if is_child(request) {
                 says("Ended.")
             } else if newest.contains("Begin.") {
@@ -437,60 +440,5 @@ async fn an_agent_from_before_works_for_whoever_reads_its_chat_now() {
     for audience in [Audience::Group, Audience::Owner] {
         agent.conversations().set_audience(&chat, audience).await.unwrap();
         assert_eq!(agent.store().conversation(&own).await.unwrap().unwrap().audience, audience);
-    }
-}
-
-/// An agent that a stranger's text has started uses tokens of its own, until they are used up; one of the owner's goes on beside it, also
-/// when it has read such a text by then.
-// SEC-065 SEC-093 LES-119
-#[tokio::test]
-async fn the_tokens_that_strangers_agents_use_end_no_agent_of_the_owners() {
-    for reads in ["read_page", "look_up"] {
-        let used = |what: serde_json::Value, tokens: u32| {
-            let mut reply = what;
-            reply["usage"] = json!({ "input": tokens, "output": 1 });
-            serde_json::from_value(reply).unwrap()
-        };
-        let (mut bench, sent) = bench("koshi", move |request| {
-            let newest = newest(request);
-            let spawn = |task: &str, behind: bool| {
-                calls(&[("spawn_agent", json!({ "task": task, "run_in_background": behind }))])
-            };
-            if is_child(request) && newest.contains("Burn it.") {
-                used(json!({ "text": "Burnt." }), 5000)
-            } else if is_child(request) && newest.contains("Tidy.") {
-                // So that the other one has used up what it has before this one asks again.
-                let call = json!({ "name": reads, "arguments": {} });
-                used(json!({ "calls": [call], "delay_ms": 2000 }), 10)
-            } else if is_child(request) {
-                used(json!({ "text": "Tidied." }), 10)
-            } else if newest.contains("Begin.") {
-                spawn("Tidy.", true)
-            } else if newest.contains("agent 1 works in the background") {
-                calls(&[("read_page", json!({}))])
-            } else if newest.contains("read_page done") {
-                spawn("Burn it.", false)
-            } else if newest.contains("Burnt.") {
-                spawn("Burn more.", true)
-            } else {
-                says("Noted.")
-            }
-        })
-        .await;
-        (bench.config.agents.tokens_per_tree, bench.config.tools.defer) = (3000, false);
-        let (page, look) = (EffectTool::outside("read_page"), EffectTool::new("look_up", ToolClass::Read));
-        let agent = open(&bench, &Passed::new(), &[&page, &look]);
-        talk(&agent, "Begin.").await;
-        let all = agents(&agent).await;
-        let sent = sent.lock().unwrap().clone();
-        let sides: Vec<bool> = all.iter().map(|one| one.new.by_strangers).collect();
-        assert_eq!(sides, [false, true], "{reads}: {:#}", sent.last().unwrap().json()["messages"]);
-        let at = |by_child: bool, words: &str| {
-            sent.iter().position(|one| is_child(one) == by_child && newest(one).contains(words)).unwrap()
-        };
-        assert!(at(false, "Burnt.") < at(true, &format!("{reads} done")), "{reads}: the tokens were used up before");
-        assert_eq!((all[0].state, all[0].result.as_str()), (AgentState::Done, "Tidied."), "{reads}: {}", all[0].reason);
-        let refused = "have used their 3000 tokens";
-        assert!(sent.iter().any(|one| newest(one).contains(refused)), "{reads}: theirs have an end");
     }
 }

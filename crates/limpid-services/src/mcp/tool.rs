@@ -11,7 +11,7 @@ use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 use crate::mcp::names::{offered_name, other_names};
-use crate::mcp::record::{ToolRecord, ToolText};
+use crate::mcp::record::{ToolRecord, ToolText, server_as_set};
 use crate::mcp::servers::McpServers;
 use crate::tools::SERVERS_GROUP;
 
@@ -31,6 +31,8 @@ pub(super) struct McpTool {
     sha256: String,
     /// What stands for the owner's look at it.
     looked_at: String,
+    /// What stands for the server as it was set.
+    as_set: String,
     /// What the owner declares that its calls change.
     declared: Option<McpEffect>,
     seconds: u32,
@@ -46,6 +48,7 @@ impl McpTool {
         Self {
             servers,
             looked_at: record.looked_at((server, config), text),
+            as_set: server_as_set((server, config)),
             name: offered_name(server, own_name),
             other_names: other_names(server, own_name),
             group: group_of(server),
@@ -132,7 +135,7 @@ impl Tool for McpTool {
         if !self.is_repeatable() {
             context.leaves().await?;
         }
-        let call = (self.server.as_str(), self.own_name.as_str(), self.sha256.as_str());
-        self.servers.call(call, arguments, context.owner.clone()).await
+        let call = (self.own_name.as_str(), self.sha256.as_str());
+        self.servers.call((&self.server, &self.as_set), call, arguments, context.owner.clone()).await
     }
 }

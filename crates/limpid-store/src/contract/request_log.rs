@@ -326,7 +326,7 @@ pub async fn what_strangers_began_is_told_apart(bench: &Bench) {
 // SEC-065
 pub async fn what_an_agent_leads_to_is_of_whatever_began_it(bench: &Bench) {
     let store = bench.store.as_ref();
-    for (id, trust, is_strangers) in [("theirs", Trust::Outside, true), ("owners", Trust::Owner, false)] {
+    for (id, trust, is_strangers, at) in [("theirs", Trust::Outside, true, 20), ("owners", Trust::Owner, false, 40)] {
         let place = format!("run-task-{id}");
         let new = NewConversation { kind: ConversationKind::Run, ..conversation(&place, 0) };
         store.create_conversation(new).await.unwrap();
@@ -345,12 +345,18 @@ pub async fn what_an_agent_leads_to_is_of_whatever_began_it(bench: &Bench) {
 
         // A stranger's text has it go on where an agent without any worked.
         let works_in = agent.works_in();
+        let new = NewConversation { id: works_in.clone(), kind: ConversationKind::Run, ..conversation("", 0) };
+        store.create_conversation(new).await.unwrap();
         let mut tokens = Vec::new();
-        for (time, by_strangers) in [(20, false), (30, true)] {
+        for (time, by_strangers) in [(at, false), (at + 10, true)] {
             if by_strangers {
                 let continues = Some(agent.id);
-                let new =
-                    NewSubAgent { continues, by_strangers, now_ms: 25, ..agents::new(&place, second.as_str(), "on") };
+                let new = NewSubAgent {
+                    continues,
+                    by_strangers,
+                    now_ms: at + 5,
+                    ..agents::new(&place, second.as_str(), "on")
+                };
                 agents::fresh(store.accept_agent(new, LIMITS).await.unwrap());
             }
             let conversation = Some(works_in.clone());

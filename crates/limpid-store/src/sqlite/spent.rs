@@ -25,8 +25,9 @@ macro_rules! by_strangers {
 /// The agent that worked in the conversation of a request or a turn (`r`): where one goes on, the newest of then.
 macro_rules! agent_of_then {
     () => {
-        "LEFT JOIN agent a ON a.id = (SELECT max(id) FROM agent
-            WHERE owner = r.owner AND coalesce(works_in, own) = r.conversation AND made_ms <= r.sent_ms)"
+        "LEFT JOIN agent a ON a.id = (SELECT id FROM agent
+            WHERE owner = r.owner AND coalesce(works_in, own) = r.conversation
+            ORDER BY made_ms <= r.sent_ms DESC, iif(made_ms <= r.sent_ms, id, -id) DESC LIMIT 1)"
     };
 }
 

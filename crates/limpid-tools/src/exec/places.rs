@@ -15,6 +15,7 @@ use super::given::NotGiven;
 use super::installed::{installed, is_in_system, is_put_into_system, package_of};
 use super::kept::kept;
 use super::programs::Programs;
+use super::remade::not_yet_made;
 use super::stand_in::StandIn;
 use super::toolchains::{Parts, TooLarge};
 use super::view::View;
@@ -182,7 +183,7 @@ impl Programs {
         let (unseen, gone): (Vec<&Folder>, Vec<&Folder>) =
             unseen.partition(|folder| folder.place.path.symlink_metadata().is_ok());
         let gone = gone.into_iter().map(|folder| folder.place.path.clone());
-        let absent = gone.chain(self.not_yet_made().filter(|path| inside(path))).collect();
+        let absent = gone.chain(not_yet_made(self).filter(|path| inside(path))).collect();
         let closed =
             unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.clone()).collect();
         let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
@@ -202,11 +203,8 @@ impl Programs {
         hidden.extend(toolchains().filter(|path| inside(path)).cloned());
         read.extend(parts.places);
         read.extend(installed.read);
-        let own = folders
-            .iter()
-            .any(|folder| folder.kind == Kind::Programs && command.program.starts_with(&folder.place.path));
-        if own && !view.reads_high() {
-            read.extend(Place::of(&command.program));
+        if !view.reads_high() {
+            read.extend(self.own_program(command));
         }
         let kept = kept(&self.home, &write, &read)?.taken_out_of(&mut write, &mut read, &mut hidden);
         Ok(Confinement {
@@ -228,6 +226,13 @@ impl Programs {
             start: None,
             spares_disk,
         })
+    }
+
+    /// The program of a command, where it lies in a folder of programs.
+    fn own_program(&self, command: &Command) -> Option<Place> {
+        let is_in = |folder: &Folder| command.program.starts_with(&folder.place.path);
+        let own = self.resolved().folders.iter().any(|folder| folder.kind == Kind::Programs && is_in(folder));
+        own.then(|| Place::of(&command.program)).flatten()
     }
 
     /// Limpid's home, and the owner's where it lies in a folder of the system, as that of a user who was made for one service may.

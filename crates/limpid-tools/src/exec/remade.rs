@@ -101,27 +101,25 @@ fn found(path: &Path) -> Found {
     })
 }
 
-impl Programs {
-    /// That what a program must not see became another one while it ran, if it did.
-    pub(super) fn remade(&self, begun: &AsBegun) -> Option<String> {
-        let called = self.called(begun.remade()?);
-        Some(format!("`{called}` was made anew or taken away while it ran, so what it said counts as somebody else's."))
-    }
+/// That what a program must not see became another one while it ran, if it did.
+pub(super) fn told_of_remade(programs: &Programs, begun: &AsBegun) -> Option<String> {
+    let called = programs.called(begun.remade()?);
+    Some(format!("`{called}` was made anew or taken away while it ran, so what it said counts as somebody else's."))
+}
 
-    /// Where folders of `[files]` would be that are not there and were not when Limpid was started, as far as they lie in folders of the
-    /// other kind: what is made there is not what is around it.
-    pub(super) fn not_yet_made(&self) -> impl Iterator<Item = PathBuf> {
-        let is_known = move |folder: &Path| self.folders().any(|([named, _], _)| named == folder);
-        self.grants.roots().filter(move |root| !is_known(&root.folder)).filter_map(move |root| {
-            let path = without_links(&root.folder)?;
-            let around = self.kind_of(&path)?;
-            let is_other = match root.trust.is_foreign() {
-                true => !around.is_low(),
-                false => !matches!(around, Kind::High { .. }),
-            };
-            (is_other && found(&path) == Found::Nothing).then_some(path)
-        })
-    }
+/// Where folders of `[files]` would be that are not there and were not when Limpid was started, as far as they lie in folders of the other
+/// kind: what is made there is not what is around it.
+pub(super) fn not_yet_made(programs: &Programs) -> impl Iterator<Item = PathBuf> {
+    let is_known = move |folder: &Path| programs.folders().any(|([named, _], _)| named == folder);
+    programs.grants.roots().filter(move |root| !is_known(&root.folder)).filter_map(move |root| {
+        let path = without_links(&root.folder)?;
+        let around = programs.kind_of(&path)?;
+        let is_other = match root.trust.is_foreign() {
+            true => !around.is_low(),
+            false => !matches!(around, Kind::High { .. }),
+        };
+        (is_other && found(&path) == Found::Nothing).then_some(path)
+    })
 }
 
 /// A path at which nothing is, with the links followed of what there is on the way.

@@ -18,7 +18,7 @@ use super::confinement::Confinement;
 use super::disk;
 use super::outside;
 use super::programs::Programs;
-use super::remade::AsBegun;
+use super::remade::{AsBegun, told_of_remade};
 use super::sandbox;
 use super::stand_in::StandIn;
 use super::view::View;
@@ -128,7 +128,7 @@ pub async fn run(
         line(&mut text, &err);
     }
     line(&mut text, &ended);
-    let remade = programs.remade(&begun);
+    let remade = told_of_remade(programs, &begun);
     remade.iter().for_each(|sentence| line(&mut text, sentence));
     if let Some(laid) = stand_in.and_then(StandIn::lay_down) {
         line(&mut text, &laid);

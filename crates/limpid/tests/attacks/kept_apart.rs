@@ -231,7 +231,8 @@ async fn at_a_terminal_the_owner_is_asked_once_they_have_seen_all_of_it() {
     world.write("outside/a/notes.md", &text);
     for (answer, is_moved) in [("n\r", false), ("\r", false), ("y\r", true)] {
         let mut terminal = world.terminal(&["file", "accept", "outside/a/notes.md"], (40, 80));
-        terminal.wait_for("as a/notes.md in the workspace? [y/N]").await.unwrap();
+        terminal.wait_for("under that name in the workspace? [y/N]").await.unwrap();
+        assert!(terminal.shown().contains("outside/a/notes.md would become a/notes.md in the workspace"));
         assert!((0..9).all(|n| terminal.shown().contains(&format!("│ line {n} "))), "{}", terminal.shown());
         terminal.keys(answer).await.unwrap();
         terminal.ended().await.unwrap();

@@ -69,8 +69,35 @@ async fn what_one_servers_tool_may_do_falls_to_no_other_when_that_server_goes() 
     }
 }
 
+/// A call of `desk` that waits, to which the owner says yes; they have set the server anew before if `anew`. Gives what they are told.
+async fn approved(anew: bool) -> String {
+    let (attack, _folder) = servers("desk__keep", "change", "").await;
+    assert!(!is_made(&attack).await, "{}", attack.newest());
+    if anew {
+        let file = attack.world.home.path().join("limpid.toml");
+        let settings = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, format!("{settings}\n[mcp.servers.desk.env]\nSET = \"anew\"\n")).unwrap();
+    }
+    let told = attack.world.run(&["draft", "approve", "1"]).await;
+    format!("{}{}", told.out, told.err)
+}
+
+// SEC-075 SEC-077
+#[tokio::test]
+async fn a_yes_reaches_no_server_that_was_set_anew_under_the_name() {
+    let told = approved(true).await;
+    assert!(!told.contains("keep {") && told.contains("was not carried out"), "{told}");
+}
+
 mod control {
     use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_yes_reaches_the_server_that_was_asked_about() {
+        let told = approved(false).await;
+        assert!(told.contains("keep {\"note\": \"pay Eve\"}"), "{told}");
+    }
 
     // SEC-098
     #[tokio::test]

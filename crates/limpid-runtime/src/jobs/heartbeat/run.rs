@@ -19,6 +19,7 @@ use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, R
 use crate::jobs::heartbeat::failures::{class_of, tries};
 use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::pending_work::{Look, check, look};
+use crate::jobs::heartbeat::ready;
 
 /// The file of the workspace with what every run looks after.
 const CHECKLIST: &str = "HEARTBEAT.md";
@@ -51,7 +52,7 @@ impl HeartbeatJob {
         if let Some(running) = row.running.clone() {
             return self.carry_on(running, &row).await;
         }
-        match self.ready(trigger, &row).await? {
+        match ready::ready(self, trigger, &row).await? {
             Ok(ready) => {
                 self.store.heartbeat_waits(None).await?;
                 self.start(trigger, &row, ready).await
@@ -121,7 +122,7 @@ impl HeartbeatJob {
             }
         }
         let mut parts = look.parts(row.quiet_mark.as_deref(), by_hand);
-        if !by_hand && parts.contains(&HeartbeatPart::News) && self.news_wait().await? {
+        if !by_hand && parts.contains(&HeartbeatPart::News) && ready::news_wait(self).await? {
             parts.retain(|part| *part != HeartbeatPart::News);
             if parts.is_empty() {
                 return self.nothing_new(&running, row, "what came in has used up its part of the day").await;
@@ -148,7 +149,9 @@ impl HeartbeatJob {
             }
             let may_go_on = match &all {
                 None => true,
-                Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of, &part).await?,
+                Some(before) => {
+                    before.outcome != HeartbeatOutcome::Cancelled && ready::may_go_on(self, of, &part).await?
+                }
             };
             let part_name = part.name().into_owned();
             let (key, began_ms) = (part.key(&of.key), self.host.now_ms());
