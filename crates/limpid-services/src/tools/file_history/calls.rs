@@ -9,7 +9,7 @@ use limpid_core::{ConversationId, Sentence, Trust, sentence};
 use limpid_store::{Author, FileChangeEnd, FileContent};
 use limpid_tools::{Written, echoed, files};
 
-use super::busy::Busy;
+use super::busy::{Busy, Claim, Scope, alone_with};
 use super::disk::on_disk;
 use super::journal::{Watched, unchanged};
 use super::judged::{WrittenFile, led_elsewhere, not_kept};
@@ -20,7 +20,7 @@ use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
 use crate::tools::builtin::grants;
-use crate::tools::policy::CallFacts;
+use crate::tools::policy::{CallFacts, real};
 
 /// Bytes of a file up to which what is new in it may have been said by the owner.
 const LONGEST_SAID: usize = 256 * 1024;
@@ -84,6 +84,42 @@ impl Room {
 }
 
 impl FileHistory {
+    /// Waits until the files of a call can be changed; says whether it changes any.
+    ///
+    /// # Errors
+    /// When others do not end in time: then the call would be refused, too.
+    pub(crate) async fn wait_for(&self, facts: &CallFacts) -> Result<bool, Sentence> {
+        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
+        if facts.effect == Effect::Run || written.is_empty() {
+            return Ok(false);
+        }
+        let names = self.written_names(&written, &self.journal.disk.names.quoted());
+        self.alone_for(&names).await.map(|_| true)
+    }
+
+    /// The files that a call writes, by their names.
+    pub(super) fn written_names(&self, written: &[&PathFacts], quoted: &[String]) -> BTreeMap<String, WrittenFile> {
+        let names = |path: &&PathFacts| {
+            let of = self.journal.disk.names.of_written(path.real.as_path(), quoted);
+            let (called, place) = (path.written.clone(), path.real.as_path().to_owned());
+            of.into_iter().map(move |name| (name, WrittenFile { called: called.clone(), place: place.clone() }))
+        };
+        written.iter().flat_map(names).collect()
+    }
+
+    /// Whether a path of a call leads elsewhere than when the call was judged.
+    pub(super) fn leads_elsewhere(&self, path: &PathFacts) -> bool {
+        let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
+        Followed::new(&real(&base.join(&path.written))) != path.real
+    }
+
+    pub(super) async fn alone_for(&self, names: &BTreeMap<String, WrittenFile>) -> Result<Busy, Sentence> {
+        let claims = names.iter().map(|(name, file)| Claim::of(self, name, &file.called));
+        let claims: Vec<Claim> = claims.collect();
+        let busy = alone_with(self, &claims, Scope::Instructing).await;
+        busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
+    }
+
     /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none. `still` is
     /// the last look at what a yes to it is bound to, for when nobody else changes the files.
     ///

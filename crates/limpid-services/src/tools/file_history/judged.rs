@@ -1,18 +1,14 @@
 //! The files that a call was judged to write: by what names the history knows them, that nobody else changes them, and whether their paths
 //! still lead there. While a call waits a program may exchange a file, or a folder above it, for a link.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use limpid_config::FileError;
-use limpid_core::policy::{Effect, Followed, PathFacts};
+use limpid_core::policy::PathFacts;
 use limpid_core::{Sentence, io_cause, sentence};
 use limpid_tools::echoed;
 
-use super::FileHistory;
-use super::busy::{Busy, Claim, Scope, alone_with};
 use crate::error::AgentError;
-use crate::tools::policy::{CallFacts, real};
 
 /// A file that a call writes.
 pub(super) struct WrittenFile {
@@ -20,44 +16,6 @@ pub(super) struct WrittenFile {
     pub(super) called: String,
     /// Its place, with every link followed when the call was judged.
     pub(super) place: PathBuf,
-}
-
-impl FileHistory {
-    /// Waits until the files of a call can be changed; says whether it changes any.
-    ///
-    /// # Errors
-    /// When others do not end in time: then the call would be refused, too.
-    pub(crate) async fn wait_for(&self, facts: &CallFacts) -> Result<bool, Sentence> {
-        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
-        if facts.effect == Effect::Run || written.is_empty() {
-            return Ok(false);
-        }
-        let names = self.written_names(&written, &self.journal.disk.names.quoted());
-        self.alone_for(&names).await.map(|_| true)
-    }
-
-    /// The files that a call writes, by their names.
-    pub(super) fn written_names(&self, written: &[&PathFacts], quoted: &[String]) -> BTreeMap<String, WrittenFile> {
-        let names = |path: &&PathFacts| {
-            let of = self.journal.disk.names.of_written(path.real.as_path(), quoted);
-            let (called, place) = (path.written.clone(), path.real.as_path().to_owned());
-            of.into_iter().map(move |name| (name, WrittenFile { called: called.clone(), place: place.clone() }))
-        };
-        written.iter().flat_map(names).collect()
-    }
-
-    /// Whether a path of a call leads elsewhere than when the call was judged.
-    pub(super) fn leads_elsewhere(&self, path: &PathFacts) -> bool {
-        let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
-        Followed::new(&real(&base.join(&path.written))) != path.real
-    }
-
-    pub(super) async fn alone_for(&self, names: &BTreeMap<String, WrittenFile>) -> Result<Busy, Sentence> {
-        let claims = names.iter().map(|(name, file)| Claim::of(self, name, &file.called));
-        let claims: Vec<Claim> = claims.collect();
-        let busy = alone_with(self, &claims, Scope::Instructing).await;
-        busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
-    }
 }
 
 /// Why a call may not write, for the model.
@@ -82,10 +40,12 @@ mod tests {
     use std::path::Path;
 
     use limpid_core::Trust;
+    use limpid_core::policy::Followed;
 
     use super::*;
     use crate::tools::file_history::Reading;
     use crate::tools::file_history::bench::Bench;
+    use crate::tools::policy::real;
 
     /// A project with a plan, a diary beside it, and links that lead out: in the place of the plan, and of its folder.
     fn bench() -> (Bench, PathFacts) {
