@@ -10,6 +10,13 @@ const SAID: usize = 500;
 /// Bytes of a right that a command repeats.
 const SCOPE: usize = 200;
 
+const SAID_LAST: &str = "; it said: ";
+const REFUSED: &str = " answered with an error: ";
+const ASKS: &str = " wants this to be asked first: ";
+
+/// What stands right before the words of a server that is connected. They may be long, so a terminal shows them apart from ours.
+pub const SERVER_SAYS: [&str; 3] = [SAID_LAST, REFUSED, ASKS];
+
 /// Why something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpError {
@@ -77,13 +84,11 @@ impl McpError {
                 sentence!("the MCP server `{}` ended or closed the connection", name())
             }
             Self::Gone(said) => {
-                sentence!("the MCP server `{}` ended or closed the connection; it said: {}", name(), theirs(said))
+                sentence!("the MCP server `{}` ended or closed the connection{}{}", name(), SAID_LAST, theirs(said))
             }
-            Self::Refused(why) => sentence!("the MCP server `{}` answered with an error: {}", name(), theirs(why)),
+            Self::Refused(why) => sentence!("the MCP server `{}`{}{}", name(), REFUSED, theirs(why)),
             Self::Unreadable => sentence!("the MCP server `{}` gave an answer that cannot be read", name()),
-            Self::WantsInput(what) => {
-                sentence!("the MCP server `{}` wants this to be asked first: {}", name(), theirs(what))
-            }
+            Self::WantsInput(what) => sentence!("the MCP server `{}`{}{}", name(), ASKS, theirs(what)),
         }
     }
 }

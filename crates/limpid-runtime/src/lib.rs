@@ -56,6 +56,7 @@ pub use limpid_conversation::{
 pub use limpid_core::form;
 pub use limpid_core::memory::MemoryPolicy;
 pub use limpid_formats::{Parsing, Shares, worker};
+pub use limpid_mcp::trouble::SERVER_SAYS;
 pub use limpid_services::access_token::AccessToken;
 pub use limpid_services::agents::{AgentReport, Planned, Told};
 pub use limpid_services::command_word::as_word;

@@ -4,7 +4,7 @@ use limpid_prompt::shown::shown_line;
 use limpid_runtime::question::columns;
 
 use super::screen;
-use super::table::broken;
+use super::wrapped::broken;
 
 /// Fields with their names in a column, each on one line. On a screen a value goes on in its column: broken by the screen, it would begin
 /// a row, where a stranger's words look like Limpid's own.
@@ -41,7 +41,7 @@ mod tests {
         for filler in ["x", "👍🏽", "لا", "日 ", "Ж"] {
             let value = filler.repeat(66) + forged;
             let shown = vec![("key", value.clone()), ("conversation", "c1".to_owned()), ("source", value.clone())];
-            for screen in [30, 79, 80, 81, 120] {
+            for screen in [30, 79, 80, 81, 100] {
                 let drawn = fields_on(&shown, Some(screen)) + "\n" + &beside_on("from ", 5, &value, Some(screen));
                 assert!(drawn.lines().all(|row| columns(row) <= screen), "{screen}\n{drawn}");
                 let own = ["key  ", "conversation  c1", "source  ", "from "];

@@ -1,15 +1,13 @@
 //! Sentences and headings that name what a stranger may have named: a tool, a file, what a server said.
 
 use limpid_prompt::shown::shown_line;
+use limpid_runtime::SERVER_SAYS;
 use limpid_runtime::question::{columns, lines_behind_margin};
 
 use crate::failure::Failure;
 
 /// What may stand before a sentence on its row.
 const BEFORE: &str = "limpid: ";
-
-/// What ends the words of the program's own in a failure, before those of a server.
-const SERVER_SAYS: [&str; 3] = ["; it said: ", " answered with an error: ", " wants this to be asked first: "];
 
 /// A sentence of words of the program's own, each with a name of somebody else's behind it, and of its last words. Where a name would not
 /// end on the first row of the screen, each stands on lines of its own behind a margin: broken by the screen, it would begin a row,

@@ -1,10 +1,11 @@
 //! Rows and columns.
 
 use limpid_prompt::shown::shown_line;
-use limpid_runtime::question::{columns, columns_of};
+use limpid_runtime::question::columns;
 use unicode_width::UnicodeWidthChar;
 
 use super::screen;
+use super::wrapped::broken;
 
 /// Columns of a screen between two columns of a table.
 const GAP: usize = 2;
@@ -104,33 +105,10 @@ fn fitted(mut widths: Vec<usize>, room: usize) -> Vec<usize> {
     widths
 }
 
-/// A text of one line in pieces of a width, at blanks where there are some.
-pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
-    let (mut pieces, mut piece, mut wide) = (Vec::new(), String::new(), 0);
-    // The last blank of the piece and the columns before it, where it is near the end: a better place.
-    let mut blank: Option<usize> = None;
-    for letter in text.chars() {
-        let columns_of_letter = columns_of(letter);
-        if wide + columns_of_letter > width && !piece.is_empty() {
-            let rest = blank.take().map(|at| piece.split_off(at)).unwrap_or_default();
-            pieces.push(std::mem::replace(&mut piece, rest.trim_start().to_owned()));
-            wide = columns(&piece);
-        }
-        if letter == ' ' {
-            if piece.is_empty() && !pieces.is_empty() {
-                continue;
-            }
-            blank = if wide > width / 2 { Some(piece.len()) } else { None };
-        }
-        piece.push(letter);
-        wide += columns_of_letter;
-    }
-    pieces.push(piece);
-    pieces
-}
-
 #[cfg(test)]
 mod tests {
+    use limpid_runtime::question::columns_of;
+
     use super::*;
 
     // SEC-077
@@ -190,18 +168,5 @@ mod tests {
         let said = "é日 👍🏽".repeat(5_000);
         let row = vec![said.clone(), "x".to_owned()];
         assert_eq!(laid_out(&["a", "b"], &[row], None).lines().nth(1), Some(format!("{said}  x").as_str()));
-    }
-
-    #[test]
-    fn a_long_text_is_broken_as_a_short_one_is() {
-        assert_eq!(broken("one two three", 7), ["one two", "three"]);
-        assert_eq!(broken("one two three", 6), ["one tw", "o thre", "e"]);
-        assert_eq!(broken("abcdefgh", 3), ["abc", "def", "gh"]);
-        assert_eq!(broken("日本語", 4), ["日本", "語"]);
-        assert_eq!(broken("", 4), [""]);
-        let long = "word ".repeat(50_000);
-        let pieces = broken(&long, 80);
-        assert!(pieces.iter().all(|piece| columns(piece) <= 80));
-        assert_eq!(pieces.iter().flat_map(|piece| piece.split_whitespace()).count(), 50_000);
     }
 }

@@ -1,9 +1,7 @@
 //! Lines for a person, broken where the screen would break them.
 
 use limpid_runtime::MARK;
-use limpid_runtime::question::lines_behind_margin;
-
-use super::table::broken;
+use limpid_runtime::question::{columns, columns_of, lines_behind_margin};
 
 /// How the lines begin that say what a model calls, and what came of it.
 const CALLS: [char; 3] = ['→', '←', '✗'];
@@ -37,10 +35,33 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
     text.split('\n').map(in_rows).collect::<Vec<_>>().join("\n")
 }
 
+/// A text of one line in pieces of a width, at blanks where there are some.
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    let (mut pieces, mut piece, mut wide) = (Vec::new(), String::new(), 0);
+    // The last blank of the piece and the columns before it, where it is near the end: a better place.
+    let mut blank: Option<usize> = None;
+    for letter in text.chars() {
+        let columns_of_letter = columns_of(letter);
+        if wide + columns_of_letter > width && !piece.is_empty() {
+            let rest = blank.take().map(|at| piece.split_off(at)).unwrap_or_default();
+            pieces.push(std::mem::replace(&mut piece, rest.trim_start().to_owned()));
+            wide = columns(&piece);
+        }
+        if letter == ' ' {
+            if piece.is_empty() && !pieces.is_empty() {
+                continue;
+            }
+            blank = if wide > width / 2 { Some(piece.len()) } else { None };
+        }
+        piece.push(letter);
+        wide += columns_of_letter;
+    }
+    pieces.push(piece);
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
-    use limpid_runtime::question::columns;
-
     use super::*;
 
     #[test]
@@ -88,5 +109,18 @@ mod tests {
             assert!(rows.lines().skip(1).all(|row| row.starts_with("  ") || row.starts_with("│ ")), "{rows}");
             assert!(rows.lines().count() > 1);
         }
+    }
+
+    #[test]
+    fn a_long_text_is_broken_as_a_short_one_is() {
+        assert_eq!(broken("one two three", 7), ["one two", "three"]);
+        assert_eq!(broken("one two three", 6), ["one tw", "o thre", "e"]);
+        assert_eq!(broken("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(broken("日本語", 4), ["日本", "語"]);
+        assert_eq!(broken("", 4), [""]);
+        let long = "word ".repeat(50_000);
+        let pieces = broken(&long, 80);
+        assert!(pieces.iter().all(|piece| columns(piece) <= 80));
+        assert_eq!(pieces.iter().flat_map(|piece| piece.split_whitespace()).count(), 50_000);
     }
 }
