@@ -12,7 +12,7 @@ use limpid_mcp::{Changed, Connection, How, KeptLogin, Listed, McpError, OfferedT
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::mcp::record::ToolText;
+use crate::mcp::record::{ToolText, server_as_set};
 
 /// How long a server has to live so that its end is not one of several in a row.
 const LIVED: Duration = Duration::from_secs(60);
@@ -147,12 +147,20 @@ impl Link {
         Ok(tools)
     }
 
-    /// Says whether the server offers a tool with exactly the text that the owner has looked at.
+    /// Says whether this is the server that a call was judged for, and whether it offers the tool with exactly the text that the owner has
+    /// looked at. `as_set` stands for the server, `looked` is the hash of the text.
     ///
     /// # Errors
-    /// A sentence for the model: it does not.
-    pub(super) fn check(&self, tool: &str, looked: &str) -> Result<(), Sentence> {
+    /// A sentence for the model: it is not, or does not.
+    pub(super) fn check(&self, as_set: &str, (tool, looked): (&str, &str)) -> Result<(), Sentence> {
         let server = || Labelled::new(self.name.clone(), Trust::Owner);
+        // The owner may have set another one since, which nobody was asked about.
+        if server_as_set((&self.name, &self.config)) != as_set {
+            return Err(sentence!(
+                "the settings of the MCP server `{}` have changed since this call was judged; call it again",
+                server()
+            ));
+        }
         match self.offered.lock().unwrap_or_else(PoisonError::into_inner).get(tool) {
             Some(hash) if hash == looked => Ok(()),
             Some(_) => Err(sentence!(
@@ -184,6 +192,8 @@ fn pause(failures: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use limpid_mcp::Program;
+
     use super::*;
 
     // SUR-034
@@ -191,5 +201,28 @@ mod tests {
     fn pauses_between_tries_grow_to_five_minutes() {
         let seconds: Vec<u64> = [0, 1, 2, 3, 4, 9, 10, 11, u32::MAX].map(|failures| pause(failures).as_secs()).into();
         assert_eq!(seconds, [0, 0, 1, 2, 4, 128, 256, 300, 300]);
+    }
+
+    // SEC-023 SEC-075
+    #[test]
+    fn a_call_reaches_only_the_server_and_the_text_that_it_was_judged_for() {
+        let set = |argument: &str| McpServerConfig {
+            command: Some("desk".to_owned()),
+            args: vec![argument.to_owned()],
+            ..McpServerConfig::default()
+        };
+        let program = Program {
+            command: "desk".to_owned(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            folder: PathBuf::from("/"),
+        };
+        let link = Link::new(("desk", &set("one")), Server::Program(program), None, None);
+        link.offered.lock().unwrap().insert("keep".to_owned(), "text".to_owned());
+        let check = |argument: &str, tool| link.check(&server_as_set(("desk", &set(argument))), tool);
+        assert_eq!(check("one", ("keep", "text")), Ok(()));
+        let refused = check("other", ("keep", "text")).unwrap_err();
+        assert!(refused.text().contains("`desk` have changed since this call was judged"), "{refused:?}");
+        assert!(check("one", ("keep", "another text")).is_err() && check("one", ("send", "text")).is_err());
     }
 }

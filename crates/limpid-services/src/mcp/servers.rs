@@ -121,8 +121,8 @@ impl McpServers {
         Some(server_as_set((server, self.options().config.mcp.servers.get(server)?)))
     }
 
-    /// Calls a tool by the server's own name for it. `as_set` stands for the server that the call was judged for, `looked` is the hash of what
-    /// the owner has looked at, and `owner` the way to them for what the server wants to know meanwhile.
+    /// Calls a tool by the server's own name for it. `as_set` stands for the server that the call was judged for, `looked` is the hash of
+    /// the text that the owner has looked at, and `owner` the way to them for what the server wants to know meanwhile.
     ///
     /// # Errors
     /// A sentence: why it was not called, or what went wrong.
@@ -134,11 +134,7 @@ impl McpServers {
         owner: Option<AskOwner>,
     ) -> Result<Labelled<String>, Sentence> {
         let (link, connection) = self.connected(server).await?;
-        // The owner may have set another one meanwhile, which nobody was asked about.
-        if server_as_set((server, &link.config)) != as_set {
-            return Err(sentence!("the MCP server was set anew after this call was judged; call it again"));
-        }
-        link.check(tool, looked)?;
+        link.check(as_set, (tool, looked))?;
         let asking = owner.map(|owner| Asking { server: server.to_owned(), owner });
         let answer = connection.call(tool, arguments, asking).await.map_err(|error| error.sentence(server))?;
         let text = if answer.text.trim().is_empty() { "(no text)".to_owned() } else { answer.text };
