@@ -150,7 +150,7 @@ impl Tool for Exec {
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         let command = self.parsed(arguments).ok()?;
         let program = command.script.as_ref().unwrap_or(&command.program).display().to_string();
-        Some(self.leads_to(&command, program))
+        Some(self.destination_as(&command, program))
     }
 
     fn destinations_as(&self, arguments: &Value, rule: &str) -> Vec<Destination> {
@@ -159,7 +159,7 @@ impl Tool for Exec {
         let named = programs.split(", ").filter(|program| !program.contains('*'));
         let folders = self.programs.folders_of_programs();
         let names = named.flat_map(|program| command.names_as(program, (&folders, self.workspace())));
-        names.map(|name| self.leads_to(&command, name)).collect()
+        names.map(|name| self.destination_as(&command, name)).collect()
     }
 
     fn strangers_program(&self, trust: Trust, approved: bool, arguments: &Value) -> Option<StrangersProgram> {
@@ -243,12 +243,12 @@ impl Tool for Exec {
         let frozen = context.snapshot.as_ref().map(|snapshot| snapshot.files().to_vec()).unwrap_or_default();
         let runs = command.script.as_ref().unwrap_or(&command.program);
         if context.approved && !frozen.iter().any(|(path, _)| path == runs) {
-            return Err("the program is not the one any more that was approved; call it again".into());
+            return Err("the program was replaced after it was approved; call it again".into());
         }
         let view = self.programs.view(context.trust, context.approved, &command);
         // It was judged as one that sees, as one that sends or as none, and others were kept from running beside it.
         if view.strangers_program() != context.program {
-            return Err("what it names is not what it was when it was judged; call it again".into());
+            return Err("what it names changed after the call was checked; call it again".into());
         }
         let trust = context.trust.join(self.programs.trust(view, &command));
         // What may be a stranger's has no effect of the owner's, so it makes way.
@@ -276,7 +276,7 @@ impl Exec {
     }
 
     /// Where a command leads whose program is called this.
-    fn leads_to(&self, command: &Command, program: String) -> Destination {
+    fn destination_as(&self, command: &Command, program: String) -> Destination {
         match self.programs.sends_to(command) {
             Some(hosts) => {
                 let sees = self.programs.could_send(command);

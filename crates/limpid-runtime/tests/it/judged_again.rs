@@ -1,6 +1,8 @@
 //! Drafts whose call is judged once more, outside of its turn: the question says no less than before.
 
 use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,6 +10,12 @@ use std::time::Duration;
 use limpid_core::{DraftState, Sentence};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, TurnEvent};
 use limpid_store::{Audience, Draft};
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+#[cfg(target_os = "linux")]
+use rustix::io::retry_on_intr;
 use serde_json::json;
 
 use crate::kit::agents::{bench as answering, calls, newest, says};
@@ -100,7 +108,7 @@ async fn a_call_that_leads_elsewhere_when_it_comes_to_run_does_not_run() {
         all(agent.chat(last("run it")).await.unwrap()).await;
         let told = bench.server.calls()[1].text();
         assert_eq!(ran.load(Ordering::SeqCst), usize::from(!moves), "{told}");
-        assert_eq!(told.contains("is not the one any more that was judged; call it again"), moves, "{told}");
+        assert_eq!(told.contains("changed after the call was checked; call it again"), moves, "{told}");
     }
 }
 
@@ -113,8 +121,23 @@ async fn in_the_way(bench: &Bench) -> File {
     lock
 }
 
-/// How long a draft's call is given to come to where it waits. Were it not there yet, it would be judged by what is there then.
-const WAITING: Duration = Duration::from_millis(500);
+/// Hears when the lock of files is tried.
+#[cfg(target_os = "linux")]
+fn tries(bench: &Bench) -> OwnedFd {
+    let events = inotify::init(CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&events, bench.home.path().join("data/files.lock"), WatchFlags::OPEN).unwrap();
+    events
+}
+
+/// Waits until the lock is tried: the call is judged by then, and waits.
+#[cfg(target_os = "linux")]
+async fn until_tried(events: OwnedFd) {
+    let tried = move || {
+        let mut events = [PollFd::new(&events, PollFlags::IN)];
+        retry_on_intr(|| poll(&mut events, Some(&Timespec { tv_sec: 60, tv_nsec: 0 })))
+    };
+    assert_eq!(tokio::task::spawn_blocking(tried).await.unwrap(), Ok(1), "nobody tried the lock within a minute");
+}
 
 /// A file that no prompt quotes.
 const RULES: &str = "workspace/docs/rules.txt";
@@ -162,6 +185,7 @@ async fn a_yes_to_a_change_of_a_file_does_not_cover_what_the_file_has_become_whi
 }
 
 // SEC-075 SEC-077 SEC-078
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_draft_waits_again_when_its_file_or_its_readers_have_changed_while_it_waited_for_the_file() {
     for (text, audience, said) in [
@@ -174,9 +198,10 @@ async fn a_draft_waits_again_when_its_file_or_its_readers_have_changed_while_it_
         all(agent.chat(last("read the page")).await.unwrap()).await;
         let kept = agent.drafts().list(false).await.unwrap().rows.remove(0);
         let lock = in_the_way(&bench).await;
+        let tries = tries(&bench);
         let (approver, id) = (agent.clone(), kept.id);
         let approving = tokio::spawn(async move { approver.drafts().approve(id, None).await.unwrap() });
-        tokio::time::sleep(WAITING).await;
+        until_tried(tries).await;
         bench.write(RULES, text);
         agent.conversations().set_audience(&kept.new.conversation, audience).await.unwrap();
         drop(lock);

@@ -35,7 +35,7 @@ pub(super) struct MayBePath {
 
 /// What there is at a place.
 #[derive(Clone, Debug)]
-enum Found {
+enum Entry {
     Nothing,
     Folder,
     Other,
@@ -46,7 +46,7 @@ enum Found {
 #[derive(Debug)]
 pub(super) struct Looks {
     left: usize,
-    known: HashMap<PathBuf, Found>,
+    known: HashMap<PathBuf, Entry>,
 }
 
 impl Looks {
@@ -91,17 +91,17 @@ impl Looks {
                 Component::Prefix(_) | Component::CurDir => {}
                 Component::RootDir => at = PathBuf::from("/"),
                 Component::ParentDir => match self.look(&at)? {
-                    Found::Folder => drop(at.pop()),
+                    Entry::Folder => drop(at.pop()),
                     _ => return Ok(None),
                 },
                 Component::Normal(name) if name.len() > LONGEST_NAME => return Ok(None),
                 Component::Normal(name) => {
                     at.push(name);
                     match self.look(&at)? {
-                        Found::Nothing => return Ok(None),
-                        Found::Folder | Found::Other => {}
-                        Found::Link(_) if links.len() == LINKS => return Ok(None),
-                        Found::Link(way) => {
+                        Entry::Nothing => return Ok(None),
+                        Entry::Folder | Entry::Other => {}
+                        Entry::Link(_) if links.len() == LINKS => return Ok(None),
+                        Entry::Link(way) => {
                             links.push(at.clone());
                             at.pop();
                             match self.follow(at, &way, links)? {
@@ -116,16 +116,16 @@ impl Looks {
         Ok(Some(at))
     }
 
-    fn look(&mut self, place: &Path) -> Result<Found, String> {
+    fn look(&mut self, place: &Path) -> Result<Entry, String> {
         self.pay(LOOK + place.as_os_str().len())?;
         if let Some(found) = self.known.get(place) {
             return Ok(found.clone());
         }
         let found = match place.symlink_metadata() {
-            Err(_) => Found::Nothing,
-            Ok(about) if about.is_symlink() => place.read_link().map_or(Found::Nothing, Found::Link),
-            Ok(about) if about.is_dir() => Found::Folder,
-            Ok(_) => Found::Other,
+            Err(_) => Entry::Nothing,
+            Ok(about) if about.is_symlink() => place.read_link().map_or(Entry::Nothing, Entry::Link),
+            Ok(about) if about.is_dir() => Entry::Folder,
+            Ok(_) => Entry::Other,
         };
         self.known.insert(place.to_owned(), found.clone());
         Ok(found)

@@ -1,6 +1,7 @@
 //! The tool for one call. Where the words of a command lead is looked up once, so that what is judged is one command, and not a part of one
 //! and a part of another that was put in its place meanwhile; and it is told whether they still lead there.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use limpid_core::Sentence;
@@ -45,9 +46,25 @@ impl Exec {
         let Command { found, script, named, is_listed, folder, .. } = &command;
         // A place of the owner's that is named as well decides only about what may be a stranger's.
         let may_be_strangers = *is_listed || named.low;
-        let high = (may_be_strangers && named.high, may_be_strangers && named.starts_high);
-        let named = (named.low, high, &named.low_folders, &named.installed, &named.outside);
-        let seen = self.programs.could_send(&command);
-        Some(Found { folder: folder.clone(), all: format!("{:?}", (found, script, is_listed, named, seen)) })
+        let facts = [
+            ("listed", *is_listed),
+            ("low", named.low),
+            ("high", may_be_strangers && named.high),
+            ("starts high", may_be_strangers && named.starts_high),
+            ("outside", named.outside.any),
+            ("whole outside", named.outside.whole),
+        ];
+        let facts = facts.into_iter().filter(|(_, is)| *is).map(|(what, _)| (what, OsString::new()));
+        let found = ["folder", "program"].into_iter().zip(found).flat_map(|(what, place)| {
+            let number = format!("{}:{}", place.device, place.inode);
+            [(what, place.path.clone().into_os_string()), (what, OsString::from(number))]
+        });
+        let low = named.low_folders.iter().map(|path| ("low folder", path));
+        let installed = named.installed.iter().map(|path| ("installed", path));
+        let outside = named.outside.folders.iter().map(|path| ("folder of outside", path));
+        let paths = script.iter().map(|path| ("script", path)).chain(low).chain(installed).chain(outside);
+        let paths = paths.map(|(what, path)| (what, path.clone().into_os_string()));
+        let seen = self.programs.could_send(&command).into_iter().map(|seen| ("could send", OsString::from(seen)));
+        Some(Found { folder: folder.clone(), all: facts.chain(found).chain(paths).chain(seen).collect() })
     }
 }

@@ -15,11 +15,12 @@ use super::given::NotGiven;
 use super::installed::{installed, is_in_system, is_put_into_system, package_of};
 use super::kept::kept;
 use super::programs::Programs;
-use super::remade::not_yet_made;
+use super::remade::is_nothing_at;
 use super::stand_in::StandIn;
 use super::toolchains::{Parts, TooLarge};
 use super::view::View;
 use crate::files::Root;
+use crate::files::grants::without_links;
 
 /// The usual name of Limpid's home, in the owner's.
 const USUAL: &str = ".limpid";
@@ -125,8 +126,8 @@ impl Programs {
         for folder in self.resolved().folders.iter().filter(|folder| folder.kind == Kind::Toolchain) {
             parts.add(&folder.place.path, &folder.handle).map_err(|TooLarge| {
                 format!(
-                    "`{}` of [exec] toolchains holds too much to look through for credentials, so nothing was run. Name folders in it \
-                     instead that hold what programs need, in limpid.toml",
+                    "`{}` of [exec] toolchains holds too much to look through for credentials, so no program runs. Name only folders in it \
+                     that programs need, in limpid.toml",
                     folder.place.named.display()
                 )
             })?;
@@ -183,7 +184,7 @@ impl Programs {
         let (unseen, gone): (Vec<&Folder>, Vec<&Folder>) =
             unseen.partition(|folder| folder.place.path.symlink_metadata().is_ok());
         let gone = gone.into_iter().map(|folder| folder.place.path.clone());
-        let absent = gone.chain(not_yet_made(self).filter(|path| inside(path))).collect();
+        let absent = gone.chain(self.not_yet_made().filter(|path| inside(path))).collect();
         let closed =
             unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.clone()).collect();
         let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
@@ -225,6 +226,21 @@ impl Programs {
             folder: command.folder.clone(),
             start: None,
             spares_disk,
+        })
+    }
+
+    /// Where folders of `[files]` would be that are not there and were not when Limpid was started, as far as they lie in folders of the
+    /// other kind: what is made there is not what is around it.
+    fn not_yet_made(&self) -> impl Iterator<Item = PathBuf> {
+        let is_known = |folder: &Path| self.folders().any(|([named, _], _)| named == folder);
+        self.grants.roots().filter(move |root| !is_known(&root.folder)).filter_map(|root| {
+            let path = without_links(&root.folder)?;
+            let around = self.kind_of(&path)?;
+            let is_other = match root.trust.is_foreign() {
+                true => !around.is_low(),
+                false => !matches!(around, Kind::High { .. }),
+            };
+            (is_other && is_nothing_at(&path)).then_some(path)
         })
     }
 

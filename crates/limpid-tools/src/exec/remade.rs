@@ -5,14 +5,13 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
 use super::confinement::Confinement;
-use super::places::Kind;
-use super::programs::Programs;
+use super::installed::is_in_system;
 
 /// Between two looks, at least.
 const LOOK: Duration = Duration::from_millis(20);
@@ -23,22 +22,30 @@ const SHARE: u32 = 10;
 /// What was at the places that a program must not see or change, before it began.
 #[derive(Debug)]
 pub(super) struct AsBegun {
-    places: Vec<(PathBuf, Found)>,
+    places: Vec<BegunPlace>,
     /// The first place that was seen to be another one.
     remade: OnceLock<PathBuf>,
 }
 
-/// What is at a path.
+/// A place as it was before the program began.
+#[derive(Debug)]
+struct BegunPlace {
+    path: PathBuf,
+    before: Identity,
+    /// Held open, since disks reuse the inode number of what was removed. The birth time cannot tell it apart: on overlayfs, as containers
+    /// have it, a folder of a lower layer gets a new one when something in it is first written.
+    handle: Option<File>,
+}
+
+/// Which file or folder is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum Identity {
     Nothing,
     /// A link, there or on the way.
     Link,
-    /// A file or folder. Numbers of what was removed are given again, so it is also known by when it was made, where that is kept.
     One {
         device: u64,
         inode: u64,
-        made: Option<SystemTime>,
     },
     /// It cannot be looked at; neither can the program.
     Unknown,
@@ -48,25 +55,31 @@ impl AsBegun {
     /// Looks at the places. It has to be called before they are covered.
     pub(super) fn of(confinement: &Confinement) -> Self {
         let Confinement { closed, kept, hidden, absent, .. } = confinement;
-        let meant = closed.iter().chain(kept).map(|place| (place.path.clone(), found(&place.path)));
-        let meant = meant.filter(|(_, found)| *found != Found::Unknown);
+        let meant = closed.iter().chain(kept).map(|place| BegunPlace::of(&place.path));
+        let meant = meant.filter(|place| place.before != Identity::Unknown);
         // Where nothing is, the sandbox makes an empty folder itself.
-        let hidden = hidden.iter().map(|path| (path.clone(), found(path)));
-        let hidden = hidden.filter(|(_, found)| matches!(found, Found::One { .. }));
-        let absent = absent.iter().map(|path| (path.clone(), Found::Nothing));
+        let hidden = hidden.iter().map(|path| {
+            let place = BegunPlace::of(path);
+            // Of folders of the system there may be hundreds, and nobody who isn't an administrator makes one anew.
+            let handle = place.handle.filter(|_| !is_in_system(path));
+            BegunPlace { handle, ..place }
+        });
+        let hidden = hidden.filter(|place| matches!(place.before, Identity::One { .. }));
+        let absent = absent.iter().cloned();
+        let absent = absent.map(|path| BegunPlace { path, before: Identity::Nothing, handle: None });
         Self { places: meant.chain(hidden).chain(absent).collect(), remade: OnceLock::new() }
     }
 
     /// The first place that is another one now, or was when somebody looked.
     pub(super) fn remade(&self) -> Option<&Path> {
         if self.remade.get().is_none() {
-            let is_other = |(path, before): &&(PathBuf, Found)| {
-                let now = found(path);
-                now != Found::Unknown && now != *before
+            let is_other = |place: &&BegunPlace| {
+                let (now, _) = look(&place.path);
+                now != Identity::Unknown && now != place.before
             };
-            if let Some((path, _)) = self.places.iter().find(is_other) {
+            if let Some(place) = self.places.iter().find(is_other) {
                 // Somebody else may have seen another one first.
-                let _ = self.remade.set(path.clone());
+                let _ = self.remade.set(place.path.clone());
             }
         }
         self.remade.get().map(PathBuf::as_path)
@@ -87,44 +100,30 @@ impl AsBegun {
     }
 }
 
-fn found(path: &Path) -> Found {
+impl BegunPlace {
+    fn of(path: &Path) -> Self {
+        let (before, handle) = look(path);
+        Self { path: path.to_owned(), before, handle }
+    }
+}
+
+/// What is at a path, and a handle of it.
+fn look(path: &Path) -> (Identity, Option<File>) {
     let opened = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(opened) => opened,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Found::Nothing,
-        Err(Errno::LOOP) => return Found::Link,
-        Err(_) => return Found::Unknown,
+        Ok(opened) => File::from(opened),
+        Err(Errno::NOENT | Errno::NOTDIR) => return (Identity::Nothing, None),
+        Err(Errno::LOOP) => return (Identity::Link, None),
+        Err(_) => return (Identity::Unknown, None),
     };
-    File::from(opened).metadata().map_or(Found::Unknown, |about| Found::One {
-        device: about.dev(),
-        inode: about.ino(),
-        made: about.created().ok(),
-    })
+    match opened.metadata() {
+        Ok(about) => (Identity::One { device: about.dev(), inode: about.ino() }, Some(opened)),
+        Err(_) => (Identity::Unknown, None),
+    }
 }
 
-/// That what a program must not see became another one while it ran, if it did.
-pub(super) fn told_of_remade(programs: &Programs, begun: &AsBegun) -> Option<String> {
-    let called = programs.called(begun.remade()?);
-    Some(format!("`{called}` was made anew or taken away while it ran, so what it said counts as somebody else's."))
-}
-
-/// Where folders of `[files]` would be that are not there and were not when Limpid was started, as far as they lie in folders of the other
-/// kind: what is made there is not what is around it.
-pub(super) fn not_yet_made(programs: &Programs) -> impl Iterator<Item = PathBuf> {
-    let is_known = move |folder: &Path| programs.folders().any(|([named, _], _)| named == folder);
-    programs.grants.roots().filter(move |root| !is_known(&root.folder)).filter_map(move |root| {
-        let path = without_links(&root.folder)?;
-        let around = programs.kind_of(&path)?;
-        let is_other = match root.trust.is_foreign() {
-            true => !around.is_low(),
-            false => !matches!(around, Kind::High { .. }),
-        };
-        (is_other && found(&path) == Found::Nothing).then_some(path)
-    })
-}
-
-/// A path at which nothing is, with the links followed of what there is on the way.
-fn without_links(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|around| Some(around.canonicalize().ok()?.join(path.strip_prefix(around).ok()?)))
+/// Whether nothing is at a path.
+pub(super) fn is_nothing_at(path: &Path) -> bool {
+    look(path).0 == Identity::Nothing
 }
 
 #[cfg(test)]
@@ -134,7 +133,7 @@ mod tests {
     use super::*;
 
     fn begun(path: &Path) -> AsBegun {
-        AsBegun { places: vec![(path.to_owned(), found(path))], remade: OnceLock::new() }
+        AsBegun { places: vec![BegunPlace::of(path)], remade: OnceLock::new() }
     }
 
     // SEC-058 SEC-075
@@ -157,5 +156,9 @@ mod tests {
         fs::rename(at("theirs"), at("old")).unwrap();
         fs::create_dir(at("theirs")).unwrap();
         assert_eq!(again.remade(), Some(&*at("theirs")));
+        let removed = begun(&at("theirs"));
+        fs::remove_dir(at("theirs")).unwrap();
+        fs::create_dir(at("theirs")).unwrap();
+        assert_eq!(removed.remade(), Some(&*at("theirs")), "the number of what is open is not reused");
     }
 }

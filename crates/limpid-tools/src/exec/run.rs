@@ -18,7 +18,7 @@ use super::confinement::Confinement;
 use super::disk;
 use super::outside;
 use super::programs::Programs;
-use super::remade::{AsBegun, told_of_remade};
+use super::remade::AsBegun;
 use super::sandbox;
 use super::stand_in::StandIn;
 use super::view::View;
@@ -128,8 +128,13 @@ pub async fn run(
         line(&mut text, &err);
     }
     line(&mut text, &ended);
-    let remade = told_of_remade(programs, &begun);
-    remade.iter().for_each(|sentence| line(&mut text, sentence));
+    let remade = begun.remade().map(|place| programs.called(place));
+    if let Some(place) = &remade {
+        line(
+            &mut text,
+            &format!("`{place}` was replaced or removed while it ran, so its output counts as a stranger's."),
+        );
+    }
     if let Some(laid) = stand_in.and_then(StandIn::lay_down) {
         line(&mut text, &laid);
     }
@@ -210,9 +215,8 @@ fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[String
     sentences
 }
 
-/// Waits for the end, and brings it about when the time or the output is spent, when it is to stop, or when what it must not see is
-/// another one. The sandbox ends everything when its
-/// standard input is closed.
+/// Waits for the end, and brings it about when the time or the output is spent, when it is to stop, or when what it must not see was made
+/// anew. The sandbox ends everything when its standard input is closed.
 async fn end(
     alive: UnixStream,
     seconds: u64,
@@ -230,7 +234,7 @@ async fn end(
         ),
         () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
         () = stop => "Ended: a program that the owner approved goes first. Call this one again when that has ended.".to_owned(),
-        () = remade => "Ended: what it must not see was exchanged while it ran. Run it again.".to_owned(),
+        () = remade => "Ended: a folder that it must not see or change was replaced while it ran. Run it again.".to_owned(),
     };
     drop(alive);
     match tokio::time::timeout(Duration::from_secs(LAST_SECONDS / 2), &mut waiting).await {

@@ -193,6 +193,14 @@ impl Grants {
     }
 }
 
+/// A path with every link followed. What is not there yet lies where its nearest folder leads.
+pub(crate) fn without_links(path: &Path) -> Option<PathBuf> {
+    let (around, mut real) = path.ancestors().find_map(|around| Some((around, around.canonicalize().ok()?)))?;
+    // An empty rest would add a slash, and a file is at no path that ends in one.
+    real.extend(path.strip_prefix(around).ok()?);
+    Some(real)
+}
+
 #[cfg(unix)]
 fn id(about: &std::fs::Metadata) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,5 +1,7 @@
 //! What a tool says of a call before it is made.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What a call is about.
@@ -55,8 +57,8 @@ pub struct PathArgument {
 pub struct Found {
     /// The folder that it runs in, whole and without links: the one path that it names.
     pub folder: PathBuf,
-    /// All that decides what it runs, sees and reaches: another call has another text.
-    pub all: String,
+    /// All that decides what it runs, sees and reaches, each part beside what it is.
+    pub all: BTreeSet<(&'static str, OsString)>,
 }
 
 /// A program that a call would start.

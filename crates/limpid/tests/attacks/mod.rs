@@ -15,7 +15,6 @@ mod drawn_files;
 mod endless_file;
 mod equal_keys;
 #[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
 mod exchanged_folder;
 mod exported_picture;
 mod failed_turn;

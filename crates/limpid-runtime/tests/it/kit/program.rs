@@ -1,5 +1,6 @@
 //! A program that does what a test says.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ impl Tool for Program {
     }
 
     fn leads_to(&self, _: &Value) -> Option<Found> {
-        self.found.as_ref().map(|found| Found { folder: PathBuf::new(), all: found() })
+        let all = |found: String| BTreeSet::from([("found", found.into())]);
+        self.found.as_ref().map(|found| Found { folder: PathBuf::new(), all: all(found()) })
     }
 
     fn writes_in(&self) -> Vec<PathBuf> {

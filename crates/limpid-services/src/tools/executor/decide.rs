@@ -27,9 +27,8 @@ pub(super) const NOT_FOR_OTHERS: &str =
 const FORBIDDEN: &str = "your rules forbid it, so a yes does not let it run";
 const CANNOT_RUN: &str = "it cannot run as it stands, so a yes does not let it run";
 
-/// Why a call does not run that leads elsewhere than when it was judged.
-pub(super) const MOVED: &str =
-    "where it starts, or what it names, is not the one any more that was judged; call it again";
+/// Why a call does not run that leads to something else than when it was judged.
+pub(super) const MOVED: &str = "its folder, or what it may see, changed after the call was checked; call it again";
 
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {

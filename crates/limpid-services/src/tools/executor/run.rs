@@ -51,7 +51,7 @@ impl TurnToolExecutor {
         let yes = pins.as_ref().map(|pins| Yes { bound_to: pins.text.clone(), conversation });
         let strangers = tool.strangers_program(context.trust, approved, &arguments);
         if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
-            return Err("what it names is not what it was when it was judged; call it again".into());
+            return Err("what it names changed after the call was checked; call it again".into());
         }
         let turn = match facts.effect {
             Effect::Run => {
@@ -169,7 +169,7 @@ impl TurnToolExecutor {
             changes(bound_to, &now.text)
         } else {
             // Those who have come are not told what has become of the files.
-            "who reads this conversation has changed".to_owned()
+            "the readers of this conversation have changed".to_owned()
         };
         Err(sentence!("what was approved is not what is there now ({}); call it again", context.words(moved)))
     }

@@ -20,7 +20,7 @@ use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
 use crate::tools::builtin::grants;
-use crate::tools::policy::{CallFacts, real};
+use crate::tools::policy::{CallFacts, PathResolver};
 
 /// Bytes of a file up to which what is new in it may have been said by the owner.
 const LONGEST_SAID: usize = 256 * 1024;
@@ -108,9 +108,14 @@ impl FileHistory {
     }
 
     /// Whether a path of a call leads elsewhere than when the call was judged.
-    pub(super) fn leads_elsewhere(&self, path: &PathFacts) -> bool {
-        let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
-        Followed::new(&real(&base.join(&path.written))) != path.real
+    pub(super) async fn leads_elsewhere(&self, path: &PathFacts) -> bool {
+        let (home, config, path) = (self.home.clone(), self.config.clone(), path.clone());
+        let look = move || {
+            let resolver = PathResolver::new(&home, Vec::new(), &config.files).with_base(config.files.base.as_deref());
+            Ok(resolver.leads_elsewhere(&path))
+        };
+        // A look that broke off saw nothing that could be relied on.
+        on_disk(look).await.unwrap_or(true)
     }
 
     pub(super) async fn alone_for(&self, names: &BTreeMap<String, WrittenFile>) -> Result<Busy, Sentence> {
@@ -150,8 +155,10 @@ impl FileHistory {
             let names = self.written_names(&written, &quoted);
             busy = Some(Arc::new(self.alone_for(&names).await?));
             // A program may have laid a link while this call waited: it was judged by the place before.
-            if let Some(path) = written.iter().find(|path| self.leads_elsewhere(path)) {
-                return Err(led_elsewhere(path));
+            for path in &written {
+                if self.leads_elsewhere(path).await {
+                    return Err(led_elsewhere(path));
+                }
             }
             // No other call changes them from here on.
             still.await?;

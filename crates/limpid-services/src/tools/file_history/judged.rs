@@ -1,5 +1,5 @@
-//! The files that a call was judged to write: by what names the history knows them, that nobody else changes them, and whether their paths
-//! still lead there. While a call waits a program may exchange a file, or a folder above it, for a link.
+//! A file that a call was judged to write, and why it is not written: while the call waited, a program may have exchanged the file, or a
+//! folder above it, for a link.
 
 use std::path::PathBuf;
 
@@ -85,9 +85,9 @@ mod tests {
                 let (name, place) = ("docs/plan.txt", path.real.as_path());
                 bench.history.begin(name, Some(place), (Some("write_file"), None), &by).await
             };
-            assert!(!bench.history.leads_elsewhere(&path));
+            assert!(!bench.history.leads_elsewhere(&path).await);
             exchange(&bench, there, link);
-            assert!(bench.history.leads_elsewhere(&path), "{there}");
+            assert!(bench.history.leads_elsewhere(&path).await, "{there}");
             assert!(begin().await.is_err() && bench.history.journal.content("docs/plan.txt").await.is_err(), "{there}");
             assert_eq!(kept(&bench), 0, "{there}");
             assert!(bench.history.versions(None).await.unwrap().rows.is_empty(), "{there}");
@@ -123,7 +123,8 @@ mod tests {
         for name in ["MEMORY.md", "plan.txt"] {
             assert!(content(name).await.is_err(), "{name}");
         }
-        assert!(!bench.history.leads_elsewhere(&bench.path("plan.txt")), "a link that was there is none that was laid");
+        let leads_elsewhere = bench.history.leads_elsewhere(&bench.path("plan.txt")).await;
+        assert!(!leads_elsewhere, "a link that was there is none that was laid");
         let judged = PathFacts { real: Followed::new(Path::new("/none")), ..bench.path("plan.txt") };
         let refused = led_elsewhere(&judged);
         assert!(refused.text().starts_with("`plan.txt` leads elsewhere than when"), "{refused:?}");

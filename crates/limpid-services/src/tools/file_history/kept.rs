@@ -160,6 +160,7 @@ mod tests {
     #[test]
     fn of_a_file_that_is_exchanged_for_a_link_meanwhile_nothing_that_the_link_leads_to_is_kept() {
         use std::sync::atomic::{AtomicBool, Ordering};
+        use std::time::{Duration, Instant};
 
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
@@ -175,16 +176,16 @@ mod tests {
             fs::rename(&new, &path).unwrap();
         };
         lay(false);
-        let stop = AtomicBool::new(false);
+        let (stop, until) = (AtomicBool::new(false), Instant::now() + Duration::from_secs(60));
         let (mut own, mut refused) = (0, 0);
         std::thread::scope(|threads| {
             threads.spawn(|| {
-                while !stop.load(Ordering::SeqCst) {
+                while !stop.load(Ordering::SeqCst) && Instant::now() < until {
                     [true, false].into_iter().for_each(lay);
                 }
             });
             // Until both were met often enough.
-            while own < 50 || refused < 50 {
+            while (own < 50 || refused < 50) && Instant::now() < until {
                 let looked = hash_of(&path).ok().flatten();
                 match looked.map(|hash| kept.keep_at(&path, hash)) {
                     Some(Ok(())) => own += 1,
@@ -195,6 +196,7 @@ mod tests {
             }
             stop.store(true, Ordering::SeqCst);
         });
+        assert!(own >= 50 && refused >= 50, "within a minute: {own} {refused}");
         let texts: Vec<Vec<u8>> =
             fs::read_dir(at("kept")).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
         assert_eq!(texts, [b"tea".to_vec()]);

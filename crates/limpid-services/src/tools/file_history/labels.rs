@@ -40,12 +40,11 @@ impl<'a> Reading<'a> {
     }
 
     async fn look(&self) -> Trust {
-        let mut trust = Trust::Owner;
+        let (history, mut trust) = (self.history, Trust::Owner);
         for path in &self.paths {
-            trust = trust.join(self.history.trust_of(path).await);
+            trust = trust.join(history.trust_of(path).await);
             // A program that made its path lead elsewhere may be over by now, and where it leads nobody was asked about.
-            let is_led = || self.history.leads_elsewhere(path);
-            if !self.by_program && (is_led() || self.history.may_be_changing(path).await) {
+            if !self.by_program && (history.leads_elsewhere(path).await || history.may_be_changing(path).await) {
                 trust = trust.join(Trust::Outside);
             }
         }

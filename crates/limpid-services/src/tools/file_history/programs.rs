@@ -1,7 +1,7 @@
 //! What programs change of the files that instruct the agent, and of what tools wrote where strangers' text is kept: what these
 //! hold is written down before each program. What is another content afterwards waits until the owner accepts it, or can be
-//! undone. Neither size nor time of a file is looked at. What was written down before one program is never what another one had made of
-//! a file meanwhile, but what the owner knew of it last.
+//! undone. Neither size nor time of a file is looked at. What is written down before a program is what the owner knew of a file last,
+//! never what another program made of it meanwhile.
 
 mod look;
 mod written_over;

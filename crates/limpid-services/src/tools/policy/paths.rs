@@ -144,6 +144,12 @@ impl PathResolver {
         argument.path.len() > LONGEST_PATH || is_too_long(&self.base.join(&argument.path))
     }
 
+    /// Whether a path leads elsewhere than when it was resolved, or takes long to follow by now.
+    pub(crate) fn leads_elsewhere(&self, path: &PathFacts) -> bool {
+        let whole = self.base.join(&path.written);
+        is_too_long(&whole) || Followed::new(&real(&whole)) != path.real
+    }
+
     /// Where a path leads.
     pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
         let whole = self.base.join(&argument.path);

@@ -236,7 +236,7 @@ fn go_to_start(confinement: &Confinement) -> Result<(), String> {
     let about = stat(".").map_err(|error| error.to_string())?;
     match (about.st_dev, about.st_ino) == (start.device, start.inode) {
         true => Ok(()),
-        false => Err("the folder that it starts in is not the one any more that was judged; call it again".to_owned()),
+        false => Err("its working folder was replaced after the call was checked; call it again".to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use limpid_core::{Sentence, sentence};
 
-use super::{FileId, Grants, Place, Root, id};
+use super::{FileId, Grants, Place, Root, id, without_links};
 use crate::home_links::{HomeLinks, home_links};
 use crate::tool::echoed;
 
@@ -100,9 +100,7 @@ impl Grants {
     /// Whether a place of a grant is in the folder that is kept apart, and in no folder of ours there.
     pub(in crate::files) fn is_apart(&self, place: &Place<'_>) -> bool {
         let whole = place.root.folder.join(&place.path);
-        // What is not there yet lies where its nearest folder leads.
-        let real = whole.ancestors().find_map(|path| path.canonicalize().ok());
-        real.is_none_or(|real| self.keeps_apart(place.root, &real))
+        without_links(&whole).is_none_or(|real| self.keeps_apart(place.root, &real))
     }
 
     /// The same of what was opened in a root, by its path without links.

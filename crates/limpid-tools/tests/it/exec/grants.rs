@@ -140,7 +140,7 @@ async fn a_nested_grant_that_is_swapped_while_a_program_runs_shows_nothing_and_s
         fs::write(bench.path("home/workspace/go"), "").unwrap();
     };
     let (told, ()) = tokio::join!(bench.run(looks), swap);
-    assert!(told.contains("was made anew or taken away while it ran"), "{told}");
+    assert!(told.contains("was replaced or removed while it ran"), "{told}");
     assert!(!told.contains("letter.md\n") && !told.contains("Dear all"), "{told}");
     let told = bench.run("cat {}/mine/old/letter.md").await;
     assert!(told.contains("/mine/theirs` is not the one any more that was granted: that one is at `"), "{told}");
@@ -195,10 +195,10 @@ async fn a_program_ends_and_says_nothing_of_the_owners_once_what_it_must_not_see
             assert!(!told.contains("while it ran"), "{told}");
         } else {
             assert!(
-                trust.is_foreign() && told.contains("Ended: what it must not see was exchanged"),
+                trust.is_foreign() && told.contains("Ended: a folder that it must not see or change was replaced"),
                 "{change}: {told}"
             );
-            assert!(told.contains("` was made anew or taken away while it ran") && !told.contains("end\n"), "{told}");
+            assert!(told.contains("` was replaced or removed while it ran") && !told.contains("end\n"), "{told}");
         }
     }
 }

@@ -73,7 +73,7 @@ fn another_folder_or_another_program_is_another_call() {
 /// Programs of one turn make files for each other.
 // SEC-058
 #[test]
-fn whbenchdecides_nothing_may_come_and_go() {
+fn what_decides_nothing_may_come_and_go() {
     let bench = home();
     let reads = call(&bench, "cat new/report.md tea.md", "home/workspace");
     let made = || {
@@ -87,7 +87,7 @@ fn whbenchdecides_nothing_may_come_and_go() {
 /// Both views are those of programs that see something, but one of them sees what is the owner's.
 // SEC-058 SEC-065
 #[test]
-fn a_call_thbenchwould_see_the_owners_places_is_not_the_one_thbenchwould_not() {
+fn a_call_that_would_see_the_owners_places_is_not_one_that_would_not() {
     let mut bench = home();
     let listed = bench.path("home/outside/data");
     let rules = FolderRules { folder: listed.clone(), programs: vec!["cat".to_owned()], limits: bench.programs.limits };
@@ -108,7 +108,7 @@ fn a_call_thbenchwould_see_the_owners_places_is_not_the_one_thbenchwould_not() {
 
 // SEC-058 SEC-078 SEC-100
 #[tokio::test]
-async fn a_call_is_whbenchwas_found_for_it_and_starts_in_no_other_folder() {
+async fn a_call_is_what_was_found_for_it_and_starts_in_no_other_folder() {
     for is_link in [true, false] {
         let mut bench = home();
         bench.programs.network.names.push("a.example".to_owned());
@@ -133,7 +133,7 @@ async fn a_call_is_whbenchwas_found_for_it_and_starts_in_no_other_folder() {
         assert_eq!(of_call.destination(&lists), before, "all is said of what was found");
         let said = of_call.run(&knows, lists.clone()).await.unwrap().into_parts().0;
         assert!(!said.contains("letter.md") && !said.contains("Exit code: 0"), "{said}");
-        assert!(is_link || said.contains("is not the one any more that was judged; call it again"), "{said}");
+        assert!(is_link || said.contains("was replaced after the call was checked; call it again"), "{said}");
         assert_ne!(exec.for_call(&lists).unwrap().leads_to(&lists), of_call.leads_to(&lists));
     }
 }
