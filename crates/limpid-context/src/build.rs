@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use limpid_core::{Labelled, Tier, Trust};
+use limpid_core::{Labelled, Tier};
 use limpid_model::ModelCard;
 use limpid_prompt::count::WindowEstimate;
-use limpid_prompt::{Inputs, Prompt, RenderError};
+use limpid_prompt::{Prompt, RenderError};
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::tools::window_trust;
@@ -18,7 +18,6 @@ use limpid_turn::window::ContextSize;
 use crate::deps::ContextDeps;
 use crate::fit::{Fitted, Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
 use crate::gather::{Gathered, gather};
-use crate::history::History;
 use crate::measure::Measure;
 use crate::notices::cut_notice;
 use crate::occasion::{Fit, Occasion};
@@ -64,8 +63,11 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
             // The message is stored with the tag that it is sent with, so that it is shown the same from then on.
             tag.clone_into(&mut inputs.boundary);
         }
-        let estimate = deps.counts.estimate(&card, label_of(history, inputs)).await?;
-        let mut measure = Measure::new(profile, path, inputs, history, estimate.clone(), &card);
+        let mut measure = Measure::new(profile, path, inputs, history, WindowEstimate::default(), &card);
+        // What was learned of a model's tokens depends on who wrote what the prompt shows.
+        history.show(inputs);
+        let estimate = deps.counts.estimate(&card, window_trust(inputs, &[])).await?;
+        measure.counter = estimate.clone();
         let may_shrink = deps.config.window.is_on();
         let mut measured = as_it_stands(&measure, Running::default(), history, inputs);
         if let Err(RenderError::Overfull(_)) = &measured {
@@ -101,13 +103,6 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
         Ok(built)
     }
     .boxed()
-}
-
-/// Who wrote what a prompt of these will show.
-fn label_of(history: &History, inputs: &Inputs) -> Trust {
-    let mut shown = inputs.clone();
-    history.show(&mut shown);
-    window_trust(&shown, &[])
 }
 
 impl BuiltContext {

@@ -137,7 +137,7 @@ mod tests {
         store.end_request(&RequestId::new(id), end).await.unwrap();
     }
 
-    // SEC-065 PRO-024
+    // SEC-102 PRO-024
     #[tokio::test]
     async fn what_strangers_texts_counted_moves_no_estimate_of_a_clean_window() {
         let folder = tempfile::tempdir().unwrap();

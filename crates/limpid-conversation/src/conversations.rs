@@ -13,7 +13,6 @@ use limpid_config::Redactor;
 use limpid_core::attached::{self, AttachedFile};
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
-use limpid_services::spending::Spender;
 use limpid_store::{Audience, Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -115,9 +114,7 @@ impl Conversations {
         }
         if request.by_stranger {
             // Nothing is kept that will not be answered.
-            let path = request.path.as_deref();
-            self.deps.spending.check_and_tell(Spender::Background, path, None).await?;
-            self.deps.spending.check_for_strangers().await?;
+            self.deps.spending.check_background_and_tell(request.path.as_deref(), true).await?;
         }
         let conversation = own.id;
         if let Some(shown) = request.made_mine.take() {

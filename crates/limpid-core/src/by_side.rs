@@ -51,7 +51,7 @@ mod tests {
         (theirs.len(), ours.len())
     }
 
-    // SEC-065
+    // SEC-102
     #[test]
     fn no_number_of_strangers_rows_pushes_one_of_the_owners_out() {
         for theirs in [0, 1, 5, 50, 5000] {
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!((listed(50, 9, 5), listed(50, 9, 0)), ((1, 5), (0, 0)));
     }
 
-    // SEC-065
+    // SEC-102
     #[test]
     fn the_owners_bytes_are_the_same_beside_any_strangers() {
         let ours = [(false, 40), (false, 50), (false, 20), (false, 1)];

@@ -19,7 +19,7 @@ use limpid_prompt::Profile;
 use limpid_store::{HeartbeatRun, Listed, Store};
 
 pub use self::decision_tool::{HEARTBEAT_DECISION, tools};
-pub use self::gate::{CUT_OFF_MS, NEWS_WAIT};
+pub use self::gate::CUT_OFF_MS;
 pub use self::opening::{HeartbeatOpening, default_opening};
 pub use self::part::{HeartbeatPart, has_unread, sees_more_than_one};
 pub use self::settings::{HeartbeatChange, read_settings, settings_of};
@@ -69,12 +69,20 @@ impl HeartbeatSettings {
         Self { store, config, host, models, profiles, waker }
     }
 
-    /// The newest runs, newest first.
+    /// The newest runs, newest first: however many messages of strangers were looked at, those that read none are among them.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, AgentError> {
-        Ok(self.store.heartbeat_runs(limit).await?)
+        Ok(self.store.heartbeat_log(limit).await?)
+    }
+
+    /// The runs that ended in a span of time, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn runs_between(&self, since_ms: i64, until_ms: i64) -> Result<Listed<HeartbeatRun>, AgentError> {
+        Ok(self.store.heartbeat_runs_between(since_ms, until_ms).await?)
     }
 
     /// The owner's profile, which heartbeats are run with.

@@ -1,11 +1,12 @@
 //! Spending limits, counted from the request log: asked before a run in the background begins, and again wherever a
 //! model is called.
 
+use std::fmt;
 use std::sync::Arc;
 
 use limpid_config::{Config, Live};
 use limpid_core::spend::{Amount, Limit, LimitState, Quantity, Scope};
-use limpid_core::{ConversationId, FailureClass, Labelled, Money, Trust, TurnId, sentence};
+use limpid_core::{ConversationId, FailureClass, Labelled, Money, Sentence, Trust, TurnId, sentence};
 use limpid_model::ModelError;
 use limpid_store::{Audience, ConversationKind, SpentRow, Store};
 
@@ -20,6 +21,51 @@ const BACKGROUND: [&str; 2] = ["heartbeat", "task"];
 
 /// The title of the notice about a limit.
 const TITLE: &str = "Spending limit";
+
+/// A limit that is reached, and what stops there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    reached: LimitState,
+    /// Whether it is the half for what strangers' texts began, so that the owner's own work goes on.
+    is_strangers_half: bool,
+}
+
+impl Stop {
+    /// Why nothing is asked of a model.
+    pub fn refusal(&self) -> AgentError {
+        ModelError::new(FailureClass::Limit, self.to_string()).into()
+    }
+
+    /// What the owner is told: what stops, until when, and why.
+    fn notice(&self) -> Sentence {
+        // A limit is the owner's own line in limpid.toml.
+        let why = Labelled::new(self, Trust::Owner);
+        match &self.reached.limit.scope {
+            _ if self.is_strangers_half => sentence!(
+                "Background work that other people's texts began stops until tomorrow. Your own tasks and heartbeat items go on. \
+                 Why: {}.",
+                why
+            ),
+            Scope::Run => sentence!("A run in the background was stopped. Why: {}.", why),
+            Scope::Path(path) => sentence!(
+                "Background work of the kind `{}` stops until tomorrow. Why: {}.",
+                Labelled::new(path, Trust::Owner),
+                why
+            ),
+            Scope::Day | Scope::Background => sentence!(
+                "The heartbeat and all other background work stop until tomorrow. You can still chat. Why: {}.",
+                why
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_wait = if self.reached.limit.scope == Scope::Run { "" } else { ", or wait until tomorrow" };
+        write!(f, "{}; raise it under [limits]{or_wait}", self.reached)
+    }
+}
 
 /// What the spending limits of limpid.toml say about a request.
 #[derive(Clone)]
@@ -51,10 +97,7 @@ impl Spending {
     /// # Errors
     /// [`FailureClass::Limit`] with the limit that is reached; or the request log cannot be read.
     pub async fn check(&self, spender: Spender, path: Option<&str>, turn: Option<&TurnId>) -> Result<(), AgentError> {
-        match self.limit_reached(spender, path, turn).await? {
-            Some(reached) => Err(refusal(&reached).into()),
-            None => Ok(()),
-        }
+        self.limit_reached(spender, path, turn).await?.map_or(Ok(()), |stop| Err(stop.refusal()))
     }
 
     /// The same. When background work may not go on, the owner is told, once a day.
@@ -67,36 +110,43 @@ impl Spending {
         path: Option<&str>,
         turn: Option<&TurnId>,
     ) -> Result<(), AgentError> {
-        let Some(reached) = self.limit_reached(spender, path, turn).await? else { return Ok(()) };
+        let Some(stop) = self.limit_reached(spender, path, turn).await? else { return Ok(()) };
         if spender == Spender::Background {
-            self.tell(&reached).await?;
+            self.tell(&stop).await?;
         }
-        Err(refusal(&reached).into())
+        Err(stop.refusal())
     }
 
-    /// Tells the owner that work in the background stops at a limit.
-    async fn tell(&self, reached: &LimitState) -> Result<(), AgentError> {
-        let today = self.host.now().to_zoned(self.host.zone()).date();
-        // A limit is the owner's own line in limpid.toml.
-        let text = sentence!("Work in the background stops here: {}.", Labelled::new(reached, Trust::Owner));
-        let key = format!("limit:{}:{today}", reached.limit.key);
-        self.deliveries.notice(None, &key, Announcement::new(TITLE.into(), text)).await?;
-        Ok(())
+    /// What keeps work in the background from beginning, if anything does. What a stranger's text begins has a half of each limit.
+    ///
+    /// # Errors
+    /// When the request log cannot be read.
+    pub async fn background_stop(&self, path: Option<&str>, by_strangers: bool) -> Result<Option<Stop>, AgentError> {
+        match self.limit_reached(Spender::Background, path, None).await? {
+            None if by_strangers => self.strangers_limit_reached().await,
+            stop => Ok(stop),
+        }
     }
 
-    /// Whether work in the background may go on that a stranger's text began; the owner is told when it may not, once a day.
+    /// Whether work in the background may begin. When it may not, the owner is told, once a day.
     ///
     /// # Errors
     /// As [`Self::check_and_tell`].
-    pub async fn check_for_strangers(&self) -> Result<(), AgentError> {
-        self.check_and_tell(Spender::Background, None, None).await?;
-        match self.strangers_limit_reached().await? {
-            Some(reached) => {
-                self.tell(&reached).await?;
-                Err(refusal(&reached).into())
-            }
-            None => Ok(()),
-        }
+    pub async fn check_background_and_tell(&self, path: Option<&str>, by_strangers: bool) -> Result<(), AgentError> {
+        let Some(stop) = self.background_stop(path, by_strangers).await? else { return Ok(()) };
+        self.tell(&stop).await?;
+        Err(stop.refusal())
+    }
+
+    /// Tells the owner what stops at a limit, once a day.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn tell(&self, stop: &Stop) -> Result<(), AgentError> {
+        let today = self.host.now().to_zoned(self.host.zone()).date();
+        let key = format!("limit:{}:{today}", stop.reached.limit.key);
+        self.deliveries.notice(None, &key, Announcement::new(TITLE.into(), stop.notice())).await?;
+        Ok(())
     }
 
     /// Who wants a request of a path for a conversation.
@@ -120,7 +170,7 @@ impl Spending {
         spender: Spender,
         path: Option<&str>,
         turn: Option<&TurnId>,
-    ) -> Result<Option<LimitState>, AgentError> {
+    ) -> Result<Option<Stop>, AgentError> {
         let concerns = |limit: &Limit| match (&limit.scope, spender) {
             (Scope::Background, Spender::Owner) => false,
             (Scope::Run, _) => turn.is_some(),
@@ -130,15 +180,16 @@ impl Spending {
         let limits: Vec<Limit> = self.config.limits.spending().into_iter().filter(concerns).collect();
         let states = self.states(limits, turn).await?;
         let reached = states.into_iter().find(|state| state.stops(spender, path));
-        let Some(turn) = turn.filter(|_| reached.is_none() && spender == Spender::Background) else {
-            return Ok(reached);
+        let stop = reached.map(|reached| Stop { reached, is_strangers_half: false });
+        let Some(turn) = turn.filter(|_| stop.is_none() && spender == Spender::Background) else {
+            return Ok(stop);
         };
         if self.store.begun_by_strangers(turn).await? { self.strangers_limit_reached().await } else { Ok(None) }
     }
 
     /// The limit of background work that stands against what a stranger's text began, if one does: half of each, so that whoever writes
     /// to the owner leaves the other half to what the owner planned.
-    async fn strangers_limit_reached(&self) -> Result<Option<LimitState>, AgentError> {
+    async fn strangers_limit_reached(&self) -> Result<Option<Stop>, AgentError> {
         let mut limits = self.config.limits.spending();
         limits.retain(|limit| limit.scope == Scope::Background);
         let day = self.store.spent(self.day_began_ms(), None).await?;
@@ -151,7 +202,8 @@ impl Spending {
                 ..limit
             },
         };
-        Ok(limits.into_iter().map(state).find(|state| state.stops(Spender::Background, None)))
+        let reached = limits.into_iter().map(state).find(|state| state.stops(Spender::Background, None));
+        Ok(reached.map(|reached| Stop { reached, is_strangers_half: true }))
     }
 
     /// Limits with what was used of them.
@@ -182,12 +234,6 @@ impl Spending {
 /// Who wants a request of a path.
 pub fn spender_of(path: &str) -> Spender {
     if is_background(path) { Spender::Background } else { Spender::Owner }
-}
-
-/// Why a request did not leave.
-fn refusal(reached: &LimitState) -> ModelError {
-    let advice = "raise it under [limits], or wait until it is free again";
-    ModelError::new(FailureClass::Limit, format!("{reached}; {advice}"))
 }
 
 /// What others may use of a limit of work in the background.

@@ -84,7 +84,7 @@ pub struct NewSubAgent {
     pub named: Option<String>,
     /// Who wrote the task and what it needs to know.
     pub trust: Trust,
-    /// Whether a stranger's text had a part in that it is started. What the owner had started may be told strangers' words all the same.
+    /// Whether it was started because of a stranger's text. One that the owner started may be told strangers' words all the same.
     pub by_strangers: bool,
     /// The process that runs it.
     pub holder: String,

@@ -182,6 +182,7 @@ macro_rules! contract_suite {
                 runs_do_not_overlap
                 a_switch_on_is_remembered
                 reports_are_found_among_many_runs
+                runs_of_strangers_texts_push_none_of_the_owners_out
             }
             request_log {
                 a_request_comes_back_byte_for_byte

@@ -35,11 +35,18 @@ pub trait Heartbeats: Send + Sync {
 
     /// Ends a run: the log, the new state, the message, the items that it took in and the next time are written all or
     /// none. False, with nothing changed, when a run of this key has ended before. A run that found nothing
-    /// new is only counted; of the others the log keeps those of a month, and always the newest.
+    /// new is only counted; of the others the log keeps those of a month, and always the newest that read a stranger's text and the
+    /// newest that read none.
     async fn end_heartbeat(&self, end: HeartbeatEnd) -> Result<bool, StoreError>;
 
     /// The newest runs, newest first.
     async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
+
+    /// The newest runs, newest first, at most so many, counted [by side](limpid_core::by_side::by_side).
+    async fn heartbeat_log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
+
+    /// The runs that ended in a span of time, newest first.
+    async fn heartbeat_runs_between(&self, since_ms: i64, until_ms: i64) -> Result<Listed<HeartbeatRun>, StoreError>;
 
     /// The newest reports of runs that had read nothing of strangers, newest first: what a stranger had told once has no say in later runs.
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;

@@ -213,7 +213,7 @@ pub struct Candidates {
     /// How alike they are to the meaning, where that is known: from 0 to 1.
     pub likeness: HashMap<MemoryId, f64>,
     /// The owner's memories: how many they are, how long, and how many hold each word. By this alone they are ranked, so that nothing
-    /// that a stranger's text had stored counts there.
+    /// that was stored because of a stranger's text counts there.
     pub corpus: Corpus,
     /// The whole store, by which strangers' memories are ranked.
     pub whole: Corpus,

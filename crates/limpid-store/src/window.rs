@@ -36,6 +36,12 @@ pub trait Windows: Send + Sync {
     /// The message that a conversation began with: the person's first one.
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
 
+    /// The messages that conversations began with; none for one whose message cannot be read. A conversation without any is left out.
+    async fn first_messages(
+        &self,
+        ids: &[ConversationId],
+    ) -> Result<HashMap<ConversationId, Option<StoredMessage>>, StoreError>;
+
     /// The newest message of a conversation; none when it is empty, or when that message cannot be read.
     async fn last_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
 

@@ -48,7 +48,7 @@ pub(crate) async fn fill(
             begins.push_str(&other.to_string());
         }
         if one.task.is_held {
-            begins.push_str(", to be started again");
+            begins.push_str(", held by a limit until it is started again");
         }
         (one.task.trust.is_foreign(), with_words(&begins, &one.task.name, one.task.trust))
     });
@@ -75,7 +75,7 @@ fn with_words(begins: &str, name: &str, trust: Trust) -> String {
 mod tests {
     use super::*;
 
-    // SEC-065
+    // SEC-102
     #[test]
     fn what_strangers_had_started_takes_no_room_of_the_owners() {
         let theirs = (1..=40).map(|n| (true, format!("- agent {n} running")));

@@ -88,7 +88,8 @@ async fn compact_now(
 ) -> Result<(WindowEvent, bool), AgentError> {
     let newest = scene.history.entries.last().map(|entry| entry.id);
     let before = scene.size.conversation();
-    save_automatic(deps, lease, newest, scene.history.view.clone(), "before a compaction").await?;
+    let moment = (newest, scene.history.view.clone());
+    save_automatic(deps, &scene.conversation, &scene.history, moment, "before a compaction").await?;
     let summarizer = Summarizer::new(deps, &lease.conversation, (&scene.models, &scene.measure), cancel);
     let made = match summarizer.compact(&scene.history, is_forced).await? {
         _ if cancel.is_cancelled() => Err("it was stopped".to_owned()),

@@ -50,19 +50,17 @@ pub(crate) async fn save_snapshot(
     Ok(deps.store().keep_snapshot(&conversation.id, new, deps.host().now_ms()).await?)
 }
 
-/// Saves what is there before something is shortened.
+/// Saves what is there before something is shortened: this view up to its newest message. `past` is what the conversation shows.
 pub(super) async fn save_automatic(
     deps: &ConversationDeps,
-    lease: &Lease,
-    newest: Option<MessageId>,
-    view: WindowView,
+    conversation: &Conversation,
+    past: &History,
+    (newest, view): (Option<MessageId>, WindowView),
     reason: &str,
 ) -> Result<(), AgentError> {
-    let conversation = deps.directory.existing(&lease.conversation).await?;
-    let past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
-    let of_strangers = shows_strangers(&past, newest);
-    let new = NewSnapshot { of_strangers, ..snapshot(deps, &conversation, reason, newest, view).await? };
-    deps.store().keep_snapshot(&lease.conversation, new, deps.host().now_ms()).await?;
+    let of_strangers = shows_strangers(past, newest);
+    let new = NewSnapshot { of_strangers, ..snapshot(deps, conversation, reason, newest, view).await? };
+    deps.store().keep_snapshot(&conversation.id, new, deps.host().now_ms()).await?;
     Ok(())
 }
 
@@ -71,5 +69,5 @@ pub(super) async fn save_after_turn(deps: &ConversationDeps, lease: &Lease) -> R
     let conversation = deps.directory.existing(&lease.conversation).await?;
     let past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
     let newest = past.entries.last().map(|entry| entry.id);
-    save_automatic(deps, lease, newest, past.view, "every five turns").await
+    save_automatic(deps, &conversation, &past, (newest, past.view.clone()), "every five turns").await
 }

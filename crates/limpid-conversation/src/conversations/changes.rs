@@ -6,7 +6,7 @@ use limpid_core::mode::Trigger;
 use limpid_core::{ConversationId, MessageId, Trust, WindowSize};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
-use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoreError, StoredMessage};
+use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoredMessage};
 
 use super::{Conversations, put_away};
 use crate::actors::Command;
@@ -193,18 +193,23 @@ impl Conversations {
         Ok(self.deps.store().kept_snapshots(&conversation.id).await?)
     }
 
-    /// Whose words the title of a conversation is: a stranger's where it is made of what began the conversation, and that was one's.
+    /// Whose words the titles of conversations are, in their order: a stranger's where one is made of what began the conversation, and
+    /// that was one's.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn trust_of_title(&self, own: &Conversation) -> Result<Trust, AgentError> {
-        let first = match self.deps.store().first_message(&own.id).await {
+    pub async fn trust_of_titles(&self, listed: &[&Conversation]) -> Result<Vec<Trust>, AgentError> {
+        let ids: Vec<ConversationId> = listed.iter().map(|own| own.id.clone()).collect();
+        let first = self.deps.store().first_messages(&ids).await?;
+        let trust = |own: &&Conversation| match first.get(&own.id) {
             // Nobody knows any more who wrote it.
-            Err(StoreError::Broken { .. }) => return Ok(Trust::Outside),
-            first => first?,
+            Some(None) => Trust::Outside,
+            Some(Some(row)) if is_made_of(&own.title, row.typed.as_deref().unwrap_or(&row.message.text)) => {
+                row.message.trust.of_strangers()
+            }
+            Some(Some(_)) | None => Trust::Owner,
         };
-        let made_of = first.filter(|row| is_made_of(&own.title, row.typed.as_deref().unwrap_or(&row.message.text)));
-        Ok(made_of.map_or(Trust::Owner, |row| row.message.trust.of_strangers()))
+        Ok(listed.iter().map(trust).collect())
     }
 
     /// What the next request of a conversation is made of.

@@ -133,8 +133,8 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
             ToolOutcome::done(held_words(draft.id), String::new)
         }
         None => ToolOutcome::refused(
-            "not done and not kept: too many drafts wait for the owner already, of this turn, of this run or chat, or of all that \
-             were made after texts of this kind; they have to answer some. Say in your answer what was not done, so that they \
+            "not done and not kept: too many drafts wait for the owner already, from this turn, from this run or chat, or from all \
+             work of this kind; they have to answer some first. Say in your answer what was not done, so that they \
              can ask for it, and do not call it again.",
         ),
     };

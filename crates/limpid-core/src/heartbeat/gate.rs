@@ -96,7 +96,9 @@ pub struct Moment {
     pub acted_ms: Option<i64>,
     /// Runs of this day that asked a model about something of the owner's.
     pub runs_today: u32,
-    /// How many of these a day may have; runs for nothing but what came in have as many of their own.
+    /// Runs of this day that asked a model about nothing but what came in.
+    pub news_runs_today: u32,
+    /// How many a day may have of each of these.
     pub runs_a_day: u32,
     /// Whether everything that is done by itself is switched off.
     pub scheduling_off: bool,
@@ -195,7 +197,8 @@ pub fn gate(settings: &Settings, state: &State, moment: &Moment) -> Gate {
     if !settings.allows(moment.hour) {
         return Gate::Wait(Why::Hours, Some(moment.next_hour_ms));
     }
-    if moment.runs_today >= moment.runs_a_day {
+    // While one kind has runs left, a run may begin, with its part alone.
+    if moment.runs_today.min(moment.news_runs_today) >= moment.runs_a_day {
         return Gate::Wait(Why::DayIsFull, Some(moment.next_hour_ms));
     }
     if moment.busy {

@@ -57,7 +57,7 @@ impl Bridge {
     }
 
     /// Whether the owner's rules let a client have what a call of this tool would give it.
-    pub(super) async fn may_read(&self, judge: &TurnToolExecutor, name: &str, arguments: Value) -> bool {
+    pub(super) async fn rules_allow(&self, judge: &TurnToolExecutor, name: &str, arguments: Value) -> bool {
         let id = CallId::new(self.agent.context().host.new_id("call"));
         let call = ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() };
         let timeout = self.agent.context().tools.time_limit(name, &self.agent.context().config.limits);

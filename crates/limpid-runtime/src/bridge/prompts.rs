@@ -54,7 +54,7 @@ async fn skills(bridge: &Bridge) -> Result<Vec<RegisteredPrompt>, AgentError> {
     let listed = bridge.agent.skills().list().await?.into_iter();
     let (mut skills, judge) = (Vec::new(), bridge.judge().await?);
     for skill in listed.filter(|skill| skill.status == SkillStatus::Ready).filter_map(|skill| skill.prompt) {
-        if bridge.may_read(&judge, "load_skill", json!({ "name": skill.id() })).await {
+        if bridge.rules_allow(&judge, "load_skill", json!({ "name": skill.id() })).await {
             skills.push(skill);
         }
     }

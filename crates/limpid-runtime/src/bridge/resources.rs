@@ -50,7 +50,7 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     // The same as `memory_query` gives, so what the owner says of that tool holds here.
     let is_of_memories = uri == MEMORIES || uri.starts_with(MEMORY);
     let judge = bridge.judge().await.map_err(trouble)?;
-    if is_of_memories && !bridge.may_read(&judge, "memory_query", json!({ "query": "*" })).await {
+    if is_of_memories && !bridge.rules_allow(&judge, "memory_query", json!({ "query": "*" })).await {
         return Err(Refusal::Unknown("the owner's rules do not let memories be read here".to_owned()));
     }
     let text = if uri == MEMORIES {
@@ -112,7 +112,7 @@ mod tests {
         assert!(text.len() < MOST_BYTES + 100 && text.ends_with("44 more; look for them with memory_query."));
     }
 
-    // SEC-065
+    // SEC-102
     #[test]
     fn what_strangers_stored_takes_no_room_of_the_owners() {
         let early = (false, "likes tea".to_owned());

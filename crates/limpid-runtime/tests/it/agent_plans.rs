@@ -253,7 +253,7 @@ async fn fill(agent: &Agent, chat: &ConversationId, turn: &TurnId, by_strangers:
 
 /// However many agents strangers' texts have started, the owner's tasks start; and where a message has come to its own limit, its tasks
 /// have not failed.
-// SEC-065 SEC-093 KOSHI-044
+// SEC-093 SEC-102 KOSHI-044
 #[tokio::test]
 async fn a_full_message_holds_back_tasks_of_its_side_alone_and_a_later_one_starts_them() {
     for by_strangers in [true, false] {

@@ -1,6 +1,7 @@
 //! Agents that turns hand work to, in whole turns: what they ask, hear, may use and come to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use limpid_core::{AgentId, AgentState, Labelled, ToolClass, Trust};
@@ -101,7 +102,7 @@ async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_w
 }
 
 /// However many agents a chat has that read a stranger's text, their drafts have the places of one turn.
-// SEC-065 SEC-093
+// SEC-093 SEC-102
 #[tokio::test]
 async fn agents_of_a_chat_that_read_a_page_have_the_places_of_one_turn_together() {
     for (reads, kept) in [(true, 10), (false, 12)] {
@@ -302,6 +303,42 @@ async fn a_named_agent_needs_the_owners_leave_and_nobody_gives_work_to_themselve
     assert_eq!(child.json()["model"], "other");
 }
 
+/// A profile that offers all that there is about agents.
+const MINE: &str = "title = \"Mine\"\nbase = \"picoclaw\"\n[tools]\nwithout = [\"cron\"]\n";
+
+// SEC-050 SEC-065 LES-120
+#[tokio::test]
+async fn an_agent_of_the_owners_is_told_something_after_a_strangers_text_only_by_their_yes() {
+    for reads in [true, false] {
+        let (mut bench, sent) = bench("mine", move |request| {
+            let newest = newest(request);
+            if is_child(request) {
+                says("Nine.")
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Count.", "run_in_background": false }))])
+            } else if newest.contains("Nine.") && reads {
+                calls(&[("read_page", json!({}))])
+            } else if newest.contains("Nine.") || newest.contains("read_page done") {
+                calls(&[("tell_agent", json!({ "id": 1, "message": "Count them again." }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        bench.write("profiles/mine/profile.toml", MINE);
+        bench.config.tools.defer = false;
+        let page = EffectTool::outside("read_page");
+        let agent = open(&bench, &Passed::new(), &[&page]);
+        talk(&agent, "Begin.").await;
+        let kept = agent.drafts().list(false).await.unwrap().rows;
+        let tools: Vec<&str> = kept.iter().map(|draft| draft.new.tool.as_str()).collect();
+        assert_eq!((tools, page.runs()), (if reads { vec!["tell_agent"] } else { vec![] }, usize::from(reads)));
+        let sent = sent.lock().unwrap().clone();
+        let is_told = sent.iter().any(|one| is_child(one) && newest(one).contains("Count them again."));
+        assert_eq!(is_told, !reads, "{:#?}", sent.iter().map(newest).collect::<Vec<_>>());
+    }
+}
+
 // LES-120 LES-129
 #[tokio::test]
 async fn an_agent_hears_what_it_is_told_at_its_next_step_and_one_that_ended_goes_on() {
@@ -440,5 +477,59 @@ async fn an_agent_from_before_works_for_whoever_reads_its_chat_now() {
     for audience in [Audience::Group, Audience::Owner] {
         agent.conversations().set_audience(&chat, audience).await.unwrap();
         assert_eq!(agent.store().conversation(&own).await.unwrap().unwrap().audience, audience);
+    }
+}
+
+/// An agent that a stranger's text has started uses tokens of its own, until they are used up; one of the owner's goes on beside it, also
+/// when it has read such a text by then.
+// SEC-093 SEC-102 LES-119
+#[tokio::test]
+async fn the_tokens_that_strangers_agents_use_end_no_agent_of_the_owners() {
+    for reads in ["read_page", "look_up"] {
+        let used = |what: serde_json::Value, tokens: u32| {
+            let mut reply = what;
+            reply["usage"] = json!({ "input": tokens, "output": 1 });
+            serde_json::from_value(reply).unwrap()
+        };
+        let (burnt, behind) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (mut bench, sent) = bench("mine", move |request| {
+            let newest = newest(request);
+            let spawn = |task: &str, behind: bool| {
+                calls(&[("spawn_agent", json!({ "task": task, "run_in_background": behind }))])
+            };
+            if is_child(request) && newest.contains("Burn it.") {
+                used(json!({ "text": "Burnt." }), 5000)
+            } else if is_child(request) && !newest.contains("Burn") && behind.load(Ordering::SeqCst) < 2 {
+                // Until it has asked once more when the other one had used up what it has.
+                behind.fetch_add(usize::from(burnt.load(Ordering::SeqCst)), Ordering::SeqCst);
+                used(json!({ "calls": [{ "name": reads, "arguments": {} }], "delay_ms": 300 }), 10)
+            } else if is_child(request) {
+                used(json!({ "text": "Tidied." }), 10)
+            } else if newest.contains("Begin.") {
+                spawn("Tidy.", true)
+            } else if newest.contains("agent 1 works in the background") {
+                calls(&[("read_page", json!({}))])
+            } else if newest.contains("read_page done") {
+                spawn("Burn it.", false)
+            } else if newest.contains("Burnt.") {
+                burnt.store(true, Ordering::SeqCst);
+                spawn("Burn more.", true)
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        bench.write("profiles/mine/profile.toml", MINE);
+        (bench.config.agents.tokens_per_tree, bench.config.tools.defer) = (3000, false);
+        let (page, look) = (EffectTool::outside("read_page"), EffectTool::new("look_up", ToolClass::Read));
+        let agent = open(&bench, &Passed::new(), &[&page, &look]);
+        talk(&agent, "Begin.").await;
+        let all = agents(&agent).await;
+        let sent = sent.lock().unwrap().clone();
+        let sides: Vec<bool> = all.iter().map(|one| one.new.by_strangers).collect();
+        assert_eq!(sides, [false, true], "{reads}: {:#}", sent.last().unwrap().json()["messages"]);
+        assert_eq!((all[0].state, all[0].result.as_str()), (AgentState::Done, "Tidied."), "{reads}: {}", all[0].reason);
+        let refused = "have used their 3000 tokens";
+        assert!(sent.iter().any(|one| newest(one).contains(refused)), "{reads}: theirs have an end");
     }
 }

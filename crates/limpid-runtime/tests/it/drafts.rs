@@ -296,8 +296,24 @@ async fn an_edit_is_checked_and_voids_what_was_looked_at() {
     assert!(agent.drafts().edit(DraftId(1), "{}").await.is_err(), "it was sent");
 }
 
+/// Whoever has a chat begin many turns gets no more places in it: an agent that comes back begins one, too.
+// SEC-102
+#[tokio::test]
+async fn a_chat_that_read_a_page_has_the_places_of_one_turn_in_all_its_turns() {
+    let call = |n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}");
+    let calls = |from: u32| (from..from + 6).map(call).collect::<Vec<_>>().join(", ");
+    let turn = |from| format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls(from));
+    let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
+    let bench = Bench::new(&format!("{read}{}{}", turn(0), turn(6))).await;
+    let agent = PageAndMail::new().agent(&bench);
+    for waiting in [6, 10] {
+        all(agent.chat(last("go on")).await.unwrap()).await;
+        assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), waiting);
+    }
+}
+
 /// Whatever pages had kept in however many chats, the owner's clean turns have all of their places.
-// KAI-097 SEC-065
+// KAI-097 SEC-102
 #[tokio::test]
 async fn no_more_than_twenty_drafts_wait() {
     let calls = |from: u32, to: u32| {
@@ -517,7 +533,7 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
 
 /// However many messages of strangers come, runs that read none of them find all of their places for what they would do; and whatever
 /// one of them led to, the next one finds some too.
-// SEC-065 SEC-093
+// SEC-093 SEC-102
 #[tokio::test]
 async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one() {
     let sends = |run: u32| {

@@ -193,7 +193,7 @@ async fn an_undo_never_follows_a_link_out_of_the_workspace() {
         std::fs::remove_file(&path).unwrap();
         symlink(&outside, &path).unwrap();
         let refused = agent.file_history().undo(version.id, "test").await.unwrap_err().to_string();
-        assert!(refused.contains("leads over a link, which is not followed"), "{refused}");
+        assert!(refused.contains("its path contains a link, which is not followed"), "{refused}");
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "not the agent's");
         assert!(path.symlink_metadata().unwrap().is_symlink());
     }

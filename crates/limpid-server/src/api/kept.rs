@@ -22,7 +22,7 @@ use super::state::Api;
 pub(super) struct Which {
     /// Those that have to do with these words, the best first; absent: all, by the time when they were made.
     search: Option<String>,
-    /// At most so many rows, and beside them a tenth as many that strangers' texts had stored; absent: 100.
+    /// The most rows, and up to a tenth more that were stored because of strangers' texts; absent: 100.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }

@@ -96,9 +96,8 @@ async fn numbers(agent: &Agent) -> Result<String, ApiError> {
     }
     let failed = failed.into_iter().map(|(class, count)| (vec![("class", class)], count));
     page.add(("limpid_failed_requests_total", "counter", "Requests to models that failed today"), failed);
-    let beats = agent.heartbeat().log(u32::MAX).await?.rows;
-    let beats = beats.iter().filter(|run| run.ended_ms >= since_ms);
-    let (asked, quiet): (Vec<_>, Vec<_>) = beats.partition(|run| run.requests > 0);
+    let beats = agent.heartbeat().runs_between(since_ms, i64::MAX).await?.rows;
+    let (asked, quiet): (Vec<_>, Vec<_>) = beats.into_iter().partition(|run| run.requests > 0);
     let counts = [("yes", asked.len()), ("no", quiet.len())];
     let counts = counts.map(|(asked, count)| (vec![("asked_model", asked)], count as f64));
     page.add(("limpid_heartbeats_total", "counter", "Runs of the heartbeat today"), counts);

@@ -132,8 +132,7 @@ fn begin_of(page: &Page, day: Date) -> i64 {
 /// Runs of the heartbeat, and those of them that asked a model, by day.
 async fn beats_by_day(page: &Page, since_ms: i64, until_ms: i64) -> Result<BTreeMap<String, (u64, u64)>, Trouble> {
     let mut days = BTreeMap::<String, (u64, u64)>::new();
-    let runs = page.agent.heartbeat().log(u32::MAX).await?.rows;
-    for run in runs.iter().filter(|run| (since_ms..until_ms).contains(&run.ended_ms)) {
+    for run in page.agent.heartbeat().runs_between(since_ms, until_ms).await?.rows {
         let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default().to_zoned(page.agent.zone());
         let (all, asked) = days.entry(at.date().to_string()).or_default();
         *all += 1;

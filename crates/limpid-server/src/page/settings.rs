@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Json, Router};
-use limpid_core::by_side::by_side;
 use limpid_core::failure_words;
 use limpid_core::heartbeat::Why;
 use limpid_core::heartbeat::settings::PRESETS;
@@ -27,7 +26,7 @@ use super::trouble::Trouble;
 use crate::questions::Waits;
 
 /// Runs that are listed, counted by side.
-const LISTED: usize = 5;
+const LISTED: u32 = 5;
 
 /// A run in the list.
 struct Run {
@@ -221,10 +220,9 @@ impl Page {
         })
     }
 
-    /// The newest runs: however many messages of strangers were looked at, those that read none are among them.
+    /// The newest runs.
     async fn beats(&self) -> Result<String, Trouble> {
-        let runs = self.agent.heartbeat().log(u32::MAX).await?.rows;
-        let runs = by_side(runs, LISTED, |run| run.trust.is_foreign()).into_iter().map(|run| {
+        let runs = self.agent.heartbeat().log(LISTED).await?.rows.into_iter().map(|run| {
             let is_failure = run.outcome == HeartbeatOutcome::Failed;
             let error = if is_failure { shown_line(failure_words(&run.detail)) } else { String::new() };
             let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default();

@@ -29,7 +29,7 @@ async fn flood(bench: &PageBench, count: usize, now_ms: i64) {
     }
 }
 
-// SEC-065 SUR-024
+// SEC-102 SUR-024
 #[tokio::test]
 async fn strangers_memories_push_none_of_the_owners_off_the_screen() {
     let bench = PageBench::new(QUIET, "").await;
@@ -42,7 +42,7 @@ async fn strangers_memories_push_none_of_the_owners_off_the_screen() {
     assert_eq!(lately.matches("mono foreign").count(), 19, "{lately}");
 }
 
-// SEC-065
+// SEC-102
 #[tokio::test]
 async fn strangers_memories_push_none_of_the_owners_out_of_what_a_program_lists() {
     let bench = ApiBench::new(QUIET, "").await;
@@ -58,7 +58,7 @@ async fn strangers_memories_push_none_of_the_owners_out_of_what_a_program_lists(
     assert_eq!((ours, labels.len()), (10, 11), "{labels:?}");
 }
 
-// SEC-065 SUR-024
+// SEC-102 SUR-024
 #[tokio::test]
 async fn strangers_tasks_push_none_of_the_owners_off_the_screen() {
     let bench = PageBench::new(QUIET, "").await;
@@ -87,7 +87,7 @@ async fn strangers_tasks_push_none_of_the_owners_off_the_screen() {
     assert!(screen.contains("Water the plants") && screen.contains("6 more are not shown"), "{screen}");
 }
 
-// SEC-065 KAI-067
+// SEC-102 KAI-067
 #[tokio::test]
 async fn strangers_reports_push_none_of_the_owners_out_of_the_banner() {
     let bench = PageBench::new(QUIET, "").await;
@@ -121,7 +121,7 @@ async fn strangers_reports_push_none_of_the_owners_out_of_the_banner() {
     assert!(screen.contains("The disk is full."), "{screen}");
 }
 
-// SEC-065 SUR-024
+// SEC-102 SUR-024
 #[tokio::test]
 async fn strangers_drafts_push_none_of_the_owners_out_of_what_was_decided() {
     let bench = PageBench::new(QUIET, "").await;
@@ -155,7 +155,7 @@ async fn strangers_drafts_push_none_of_the_owners_out_of_what_was_decided() {
     assert_eq!(listed, (3, 2), "{decided}");
 }
 
-// SEC-065 SUR-024
+// SEC-102 SUR-024
 #[tokio::test]
 async fn runs_that_looked_at_strangers_messages_push_none_of_the_others_out_of_the_log() {
     let bench = PageBench::new(QUIET, "").await;

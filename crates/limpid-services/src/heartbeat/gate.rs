@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
 use limpid_config::process;
 use limpid_core::ConversationId;
 use limpid_core::heartbeat::{Gate, Moment, State, Why, gate};
-use limpid_store::{Audience, HeartbeatRow, RequestFilter};
+use limpid_store::{Audience, HeartbeatCalls, HeartbeatRow, RequestFilter};
 
 use crate::error::AgentError;
 use crate::heartbeat::{HeartbeatSettings, settings_of};
@@ -13,8 +13,12 @@ use crate::heartbeat::{HeartbeatSettings, settings_of};
 pub const CUT_OFF_MS: i64 = 15 * 60_000;
 
 /// What is said while what came in waits for the next day.
-pub const NEWS_WAIT: &str =
-    "what comes in waits until tomorrow, as the day has had as many runs for it as `[heartbeat] runs_a_day` allows";
+const NEWS_WAIT: &str = "new messages wait until tomorrow, because the heartbeat has looked at messages as often as it may today; \
+                         raise `runs_a_day` under [heartbeat] of limpid.toml to let it look more often";
+
+/// What is said while the owner's own items wait for the next day.
+const ITEMS_WAIT: &str = "your own items wait until tomorrow, because the heartbeat has looked at them as often as it may today; \
+                          raise `runs_a_day` under [heartbeat] of limpid.toml to let it look more often";
 
 /// Requests, the newest ones, among which a call outside of any turn is looked for.
 const LOOKED_AT: u32 = 50;
@@ -30,7 +34,7 @@ impl HeartbeatSettings {
         let begun_hour = now.round(ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc));
         let next_hour = begun_hour.and_then(|hour| hour.checked_add(1.hour()));
         let now_ms = now.timestamp().as_millisecond();
-        let day_ms = now.start_of_day().map_or(now_ms, |day| day.timestamp().as_millisecond());
+        let calls = self.calls_today().await?;
         let acted_ms = self.store.owner_acted_ms().await?;
         let state = row.state.clone().resumed(acted_ms);
         let moment = Moment {
@@ -38,7 +42,8 @@ impl HeartbeatSettings {
             hour: now.hour().unsigned_abs(),
             next_hour_ms: next_hour.map_or(now_ms + 3_600_000, |hour| hour.timestamp().as_millisecond()),
             acted_ms,
-            runs_today: self.store.heartbeat_calls(day_ms).await?.of_owner,
+            runs_today: calls.of_owner,
+            news_runs_today: calls.of_news,
             runs_a_day: self.config.heartbeat.runs_a_day,
             scheduling_off: !self.config.scheduling.enabled,
             busy: self.is_busy(row).await?,
@@ -61,15 +66,27 @@ impl HeartbeatSettings {
         Ok((gate, state))
     }
 
-    /// Whether the day has had its runs for nothing but what came in. They have their own number: who writes often keeps no item of
-    /// the owner's from being looked at.
+    /// Why what came in waits, if the day has had its runs for nothing else. They have their own number: who writes often keeps no item
+    /// of the owner's from being looked at.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn news_wait(&self) -> Result<bool, AgentError> {
+    pub async fn news_wait(&self) -> Result<Option<&'static str>, AgentError> {
+        Ok((self.calls_today().await?.of_news >= self.config.heartbeat.runs_a_day).then_some(NEWS_WAIT))
+    }
+
+    /// Why the owner's own items wait, if the day has had its runs for them. What came in waits for none of these.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn items_wait(&self) -> Result<Option<&'static str>, AgentError> {
+        Ok((self.calls_today().await?.of_owner >= self.config.heartbeat.runs_a_day).then_some(ITEMS_WAIT))
+    }
+
+    async fn calls_today(&self) -> Result<HeartbeatCalls, AgentError> {
         let day = self.host.now().to_zoned(self.host.zone()).start_of_day();
         let day_ms = day.map_or(self.host.now_ms(), |day| day.timestamp().as_millisecond());
-        Ok(self.store.heartbeat_calls(day_ms).await?.of_news >= self.config.heartbeat.runs_a_day)
+        Ok(self.store.heartbeat_calls(day_ms).await?)
     }
 
     /// Whether another call of a model is in progress, here or in another process.

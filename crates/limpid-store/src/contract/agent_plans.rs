@@ -43,7 +43,7 @@ async fn read(store: &dyn Store, name: &str) -> [usize; 2] {
 }
 
 /// Plans of each side are counted for themselves.
-// SEC-065 SEC-093 KOSHI-044
+// SEC-093 SEC-102 KOSHI-044
 pub async fn a_strangers_plans_push_out_only_a_strangers(bench: &Bench) {
     let store = bench.store.as_ref();
     begun(store, "a", "t").await;

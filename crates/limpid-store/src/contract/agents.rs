@@ -190,7 +190,7 @@ pub async fn a_tree_of_agents_comes_to_an_end(bench: &Bench) {
 }
 
 /// Each side has its own places, its own number, and its own tokens.
-// SEC-065 SEC-093 LES-119
+// SEC-093 SEC-102 LES-119
 pub async fn strangers_agents_take_no_place_number_or_tokens_of_the_owners(bench: &Bench) {
     let store = bench.store.as_ref();
     begun(store, "a", "t").await;
@@ -280,8 +280,8 @@ pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
     assert_eq!(refused(spent), AgentRefusal::Tokens(20));
 }
 
-/// However many agents a stranger's text had started, and whatever the owner's have read since.
-// SEC-065
+/// However many agents were started because of a stranger's text, and whatever the owner's have read since.
+// SEC-102
 pub async fn strangers_agents_push_none_of_the_owners_out_of_a_list(bench: &Bench) {
     let store = bench.store.as_ref();
     begun(store, "a", "t").await;

@@ -241,7 +241,7 @@ pub async fn the_newest_messages_tell_which_tools_are_used(bench: &Bench) {
 }
 
 /// However often a stranger's text had a tool called, it neither ranks nor pushes out one that the owner uses.
-// SEC-065 PRO-046
+// SEC-102 PRO-046
 pub async fn what_strangers_had_called_ranks_no_tool(bench: &Bench) {
     let store = bench.store.as_ref();
     let call = async |conversation: &str, trust: Trust, name: &str, times: usize| {

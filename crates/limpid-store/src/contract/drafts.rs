@@ -88,7 +88,7 @@ pub async fn the_background_leaves_room_for_drafts_of_chats(bench: &Bench) {
 }
 
 /// However many drafts a stranger's text led to, what is the owner's alone finds all of its places, and the other way round.
-// SEC-065 SEC-093
+// SEC-093 SEC-102
 pub async fn drafts_of_strangers_take_no_place_of_the_owners(bench: &Bench) {
     let store = bench.store.as_ref();
     for (id, kind) in [("a", Chat), ("h", Heartbeat)] {

@@ -87,7 +87,7 @@ pub async fn a_goal_log_that_has_grown_is_not_written_over(bench: &Bench) {
     assert_eq!(store.goal_log(&a).await.unwrap().records, [created("g1", 1)]);
 }
 
-// SEC-065
+// SEC-102
 /// However many conversations of strangers have goals.
 pub async fn strangers_goals_push_none_of_the_owners_out_of_a_list(bench: &Bench) {
     let store = &*bench.store;

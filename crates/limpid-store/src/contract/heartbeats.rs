@@ -83,15 +83,7 @@ pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
     let store = bench.store.as_ref();
     let end = |key: &str, outcome, ended_ms| HeartbeatEnd {
         run: HeartbeatRun { ended_ms, ..run(key, outcome) },
-        state: State::default(),
-        quiet_mark: None,
-        remainder_mark: None,
-        deliveries: Vec::new(),
-        consumed: Vec::new(),
-        dropped: Vec::new(),
-        asked: Vec::new(),
-        alone: Vec::new(),
-        timer: None,
+        ..quiet_end(key, &conversation_id("h"))
     };
     assert!(store.end_heartbeat(end("quiet", HeartbeatOutcome::Quiet, 1)).await.unwrap());
     for at in 2..9 {
@@ -118,15 +110,7 @@ pub async fn transcripts_go_with_the_log(bench: &Bench) {
     let store = bench.store.as_ref();
     let end = |key: &str, outcome, ended_ms| HeartbeatEnd {
         run: HeartbeatRun { ended_ms, conversation: Some(conversation_id(key)), ..run(key, outcome) },
-        state: State::default(),
-        quiet_mark: None,
-        remainder_mark: None,
-        deliveries: Vec::new(),
-        consumed: Vec::new(),
-        dropped: Vec::new(),
-        asked: Vec::new(),
-        alone: Vec::new(),
-        timer: None,
+        ..quiet_end(key, &conversation_id("h"))
     };
     let outcomes = [("quiet", HeartbeatOutcome::Quiet), ("told", HeartbeatOutcome::Told)];
     for (key, outcome) in outcomes {
@@ -231,7 +215,7 @@ pub async fn a_switch_on_is_remembered(bench: &Bench) {
 }
 
 /// Reports are found among many runs, what was told lately is known by its key, and runs for nothing but what came in are counted apart.
-// KAI-137 LES-042 SEC-065
+// KAI-137 LES-042 SEC-102
 pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     let store = bench.store.as_ref();
     for n in 0..70_i64 {
@@ -246,19 +230,7 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
             _ => (n.to_string(), ""),
         };
         let run = HeartbeatRun { ended_ms: n, trust, part: part.to_owned(), ..run(&key, outcome) };
-        let end = HeartbeatEnd {
-            run,
-            state: State::default(),
-            quiet_mark: None,
-            remainder_mark: None,
-            deliveries: Vec::new(),
-            consumed: Vec::new(),
-            dropped: Vec::new(),
-            asked: Vec::new(),
-            alone: Vec::new(),
-            timer: None,
-        };
-        store.end_heartbeat(end).await.unwrap();
+        store.end_heartbeat(HeartbeatEnd { run, ..quiet_end(&key, &conversation_id("h")) }).await.unwrap();
     }
     let keys = |rows: Vec<HeartbeatRun>| rows.into_iter().map(|run| run.key).collect::<Vec<_>>();
     assert_eq!(keys(store.heartbeat_reports(3).await.unwrap().rows), ["1", "0"], "what a stranger had told is in none");
@@ -268,6 +240,30 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     assert_eq!((told(Trust::Owner, 0).await, told(Trust::Owner, 1).await), (true, false), "a stranger had it told");
     let calls = store.heartbeat_calls(60).await.unwrap();
     assert_eq!(calls, HeartbeatCalls { of_owner: 6, of_news: 1 }, "two parts are one run");
+}
+
+/// Runs that read strangers' texts push none of the others out of the log, however many they are, and out of no list of it.
+// SEC-102 KAI-071
+pub async fn runs_of_strangers_texts_push_none_of_the_owners_out(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let month = 31 * 24 * 3_600_000;
+    let end = async |key: String, trust, ended_ms| {
+        let end = quiet_end(&key, &conversation_id("h"));
+        store.end_heartbeat(HeartbeatEnd { run: HeartbeatRun { trust, ended_ms, ..end.run }, ..end }).await.unwrap();
+    };
+    for n in 0..25 {
+        end(format!("own{n}"), Trust::Owner, n).await;
+    }
+    for n in 0..30 {
+        end(format!("theirs{n}"), Trust::Outside, month + n).await;
+    }
+    let keys = |rows: Vec<HeartbeatRun>| rows.into_iter().map(|run| run.key).collect::<Vec<_>>();
+    let all = keys(store.heartbeat_runs(99).await.unwrap().rows);
+    assert_eq!((all.len(), all[29].as_str(), all[49].as_str()), (50, "theirs0", "own5"), "the owner's newest 20 stay");
+    let listed = keys(store.heartbeat_log(3).await.unwrap().rows);
+    assert_eq!(listed, ["theirs29", "own24", "own23", "own22"], "one of theirs is beside the owner's");
+    let between = keys(store.heartbeat_runs_between(24, month + 1).await.unwrap().rows);
+    assert_eq!(between, ["theirs0", "own24"], "the end is not in it");
 }
 
 async fn waiting(store: &dyn Store) -> Vec<ItemId> {

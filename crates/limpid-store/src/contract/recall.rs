@@ -79,7 +79,7 @@ pub async fn in_a_large_store_common_words_order_what_rarer_ones_select(bench: &
 
 /// Which of the owner's memories are found, and all that they are ranked by, is the same with and without strangers' memories, also
 /// where these make the words of the owner's common and hold the usual words of a question. Strangers' own are still found.
-// SEC-065 KOSHI-024
+// SEC-102 KOSHI-024
 pub async fn the_owners_memories_are_chosen_as_if_no_strangers_were_there(bench: &Bench) {
     let queries = ["front door code", "front door code today", "door code for a visitor", "tea friend"];
     let store = bench.store.as_ref();
@@ -109,7 +109,7 @@ pub async fn the_owners_memories_are_chosen_as_if_no_strangers_were_there(bench:
 }
 
 /// Strangers' memories are told apart after every change: of their label, of their words, and of the whole index.
-// SEC-065 KOSHI-024
+// SEC-102 KOSHI-024
 pub async fn strangers_memories_are_counted_apart_after_every_change(bench: &Bench) {
     let store = bench.store.as_ref();
     let counts = async || {

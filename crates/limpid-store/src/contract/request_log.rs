@@ -292,7 +292,7 @@ pub async fn what_was_spent_is_told_by_path_and_turn(bench: &Bench) {
 }
 
 /// What a stranger's text began is told apart: the look at what came in, a task that such a text led to, a guest's message.
-// SEC-065
+// SEC-102
 pub async fn what_strangers_began_is_told_apart(bench: &Bench) {
     let store = bench.store.as_ref();
     let begun_by = async |id: &str, kind, audience, trust| {
@@ -323,7 +323,7 @@ pub async fn what_strangers_began_is_told_apart(bench: &Bench) {
 }
 
 /// What comes back from an agent, and the one that goes on with the work of another, are of whatever began them.
-// SEC-065
+// SEC-102
 pub async fn what_an_agent_leads_to_is_of_whatever_began_it(bench: &Bench) {
     let store = bench.store.as_ref();
     for (id, trust, is_strangers, at) in [("theirs", Trust::Outside, true, 20), ("owners", Trust::Owner, false, 40)] {
@@ -415,9 +415,9 @@ pub async fn the_ledger_keeps_to_its_size(bench: &Bench) {
     assert_eq!(ids(store).await, ["open"]);
 }
 
-/// However much strangers' texts have had sent since, half of the room is left to requests that have none, with what both have. Where
+/// However much was sent because of strangers' texts, half of the room is left to requests that have none, with what both have. Where
 /// theirs hold less than half, the oldest go, whoever's they are.
-// SEC-065 PRO-052
+// SEC-102 PRO-052
 pub async fn half_of_the_ledger_is_kept_from_strangers(bench: &Bench) {
     let store = bench.store.as_ref();
     let shared = request_message(Role::System, &[("soul", "s".repeat(5000).as_str())]);

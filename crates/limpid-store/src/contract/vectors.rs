@@ -134,7 +134,7 @@ pub async fn what_others_have_takes_no_room_near_a_meaning(bench: &Bench) {
 }
 
 /// However much strangers' texts left that is nearer to a meaning, the owner's is found beside it.
-// SEC-065 KOSHI-029
+// SEC-102 KOSHI-029
 pub async fn what_strangers_left_takes_no_room_near_a_meaning(bench: &Bench) {
     let store = bench.store.as_ref();
     remember(store, memory(None, "My sister paints", 1)).await;

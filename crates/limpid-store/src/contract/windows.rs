@@ -97,7 +97,7 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
 }
 
 /// However often a stranger's text has a window shortened, and however often it is shortened in one turn.
-// SEC-065 OLLM-103
+// SEC-102 OLLM-103
 pub async fn strangers_moments_push_out_only_strangers(bench: &Bench) {
     let (store, id) = (&bench.store, conversation_id("c"));
     store.create_conversation(conversation("c", 0)).await.unwrap();
@@ -129,6 +129,10 @@ pub async fn strangers_moments_push_out_only_strangers(bench: &Bench) {
     }
     assert_eq!(kept(false).await, [41, 6, 5, 4, 3]);
     assert_eq!(keep(41, true, 2).await.kept.view, view(2), "the other side has its own");
+    // Going back to a moment hides messages, and the newest one stays the newest.
+    let back = WindowView { hidden: vec![(MessageId(40), MessageId(41))], ..view(1) };
+    let new = NewSnapshot { automatic: true, view: back.clone(), ..first.kept.clone() };
+    assert_eq!(store.keep_snapshot(&id, new, 41).await.unwrap().kept.view, back, "less is shown there");
     let by_hand = NewSnapshot { newest: Some(MessageId(41)), ..NewSnapshot::default() };
     assert_ne!(store.keep_snapshot(&id, by_hand, 50).await.unwrap().id, first.id, "what a person keeps is kept");
 }
@@ -161,7 +165,7 @@ pub async fn messages_are_found_by_their_words(bench: &Bench) {
 }
 
 /// What the owner said is found among any number of strangers' messages with the same words, and ranked as if there were none.
-// SEC-065 LES-070
+// SEC-102 LES-070
 pub async fn strangers_messages_take_no_room_of_the_owners(bench: &Bench) {
     let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
     let owners = message(Role::User, "My front door code is 0815.");
@@ -220,6 +224,9 @@ pub async fn no_view_touches_a_message(bench: &Bench) {
     assert_eq!(bench.store.last_message(&conversation_id("c")).await.unwrap(), all.last().cloned());
     assert_eq!(bench.store.last_message(&conversation_id("none")).await.unwrap(), None);
     assert_eq!(first.message.text, "first");
+    let of_all = bench.store.first_messages(&["c", "none"].map(conversation_id)).await.unwrap();
+    assert_eq!(of_all.into_iter().collect::<Vec<_>>(), [(conversation_id("c"), Some(first))]);
+    assert!(bench.other.first_messages(&[conversation_id("c")]).await.unwrap().is_empty(), "it is its owner's");
     let request = bench.store.request_of(&conversation_id("c"), &turn).await.unwrap().unwrap();
     assert_eq!(request, before.rows[0]);
     assert_eq!(bench.store.request_of(&conversation_id("c"), &TurnId::new("u")).await.unwrap(), None);

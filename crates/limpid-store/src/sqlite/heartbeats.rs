@@ -126,6 +126,14 @@ impl Heartbeats for SqliteStore {
         self.search(move |tx| runs(tx, "", limit)).await
     }
 
+    async fn heartbeat_log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
+        self.search(move |tx| rows::log(tx, limit)).await
+    }
+
+    async fn heartbeat_runs_between(&self, since_ms: i64, until_ms: i64) -> Result<Listed<HeartbeatRun>, StoreError> {
+        self.search(move |tx| rows::between(tx, since_ms, until_ms)).await
+    }
+
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
         self.search(move |tx| runs(tx, "AND outcome = 'told' AND trust NOT IN ('guest', 'outside')", limit)).await
     }
@@ -294,11 +302,14 @@ fn log(tx: &Tx<'_>, run: &HeartbeatRun) -> Outcome<bool> {
     tx.sql
         .prepare_cached("UPDATE heartbeat SET idle_runs = 0, idle_since_ms = NULL, idle_ms = NULL WHERE owner = ?")?
         .execute([tx.owner])?;
-    // The newest ones stay however old they are, since they are shown, and so do the newest reports without a stranger's text, which later
-    // runs are told.
+    // The newest ones of either side stay however old they are, since they are shown, and so do the newest reports without a stranger's
+    // text, which later runs are told.
     let mut statement = tx.sql.prepare_cached(
         "DELETE FROM heartbeat_run WHERE owner = :owner AND ended_ms < :before
-           AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner ORDER BY id DESC LIMIT 20)
+           AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner
+                          AND trust IN ('guest', 'outside') ORDER BY id DESC LIMIT 20)
+           AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner
+                          AND trust NOT IN ('guest', 'outside') ORDER BY id DESC LIMIT 20)
            AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner AND outcome = 'told'
                           AND trust NOT IN ('guest', 'outside') ORDER BY id DESC LIMIT 20)
          RETURNING conversation, outcome = 'told'",

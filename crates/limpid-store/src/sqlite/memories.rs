@@ -240,8 +240,8 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
     Ok(StoredMemory { memory, fresh: known.is_none() })
 }
 
-/// Refuses what a stranger's text had stored in the place of something of the owner's, or under a key that looks like one of theirs: a word
-/// of theirs has to mean one memory. It is looked for where it is written, since the owner may have stored it a moment ago.
+/// Refuses a memory stored because of a stranger's text in the place of one of the owner's, or under a key that looks like one of theirs:
+/// a word of theirs has to mean one memory. It is looked for where it is written, since the owner may have stored it a moment ago.
 fn refuse_over_owners(tx: &Tx<'_>, new: &NewMemory, known: Option<&Memory>) -> Outcome<()> {
     if let Some(known) = known {
         let is_over = !known.trust.is_foreign() && known.content != new.content;

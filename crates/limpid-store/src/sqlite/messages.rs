@@ -1,5 +1,7 @@
 //! Messages: append-only, calls and results in pairs.
 
+use std::collections::HashMap;
+
 use limpid_core::message::{QUOTES_A_STRANGER, unpaired};
 use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, Trust, TurnId};
 use rusqlite::{Row, named_params};
@@ -78,6 +80,21 @@ pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMe
     )?;
     let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
     row::one(&mut statement, params, "message", id.as_str(), message)
+}
+
+/// The person's first messages in conversations, whose ids are a JSON list; none where one cannot be read.
+pub(super) fn first_of(tx: &Tx<'_>, ids: &str) -> Outcome<HashMap<ConversationId, Option<StoredMessage>>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT message.* FROM json_each(:ids) AS wanted JOIN message ON message.id =
+           (SELECT id FROM message AS begun WHERE begun.owner = :owner AND begun.conversation = wanted.value
+            AND begun.role = 'user' ORDER BY begun.id LIMIT 1)",
+    )?;
+    let mut rows = statement.query(named_params! { ":owner": tx.owner, ":ids": ids })?;
+    let mut first = HashMap::new();
+    while let Some(row) = rows.next()? {
+        first.insert(ConversationId::new(row.get::<_, String>("conversation")?), message(row).ok());
+    }
+    Ok(first)
 }
 
 /// The newest message of a conversation.
@@ -240,7 +257,7 @@ mod tests {
     use super::*;
     use crate::{SqliteOptions, SqliteStore};
 
-    // SEC-065 SEC-093
+    // SEC-093 SEC-102
     #[test]
     fn what_the_owner_uses_is_found_however_many_messages_strangers_led_to() {
         let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
 const OF_STRANGERS: &str = "(coalesce(r.trust, 'owner') NOT IN ('owner', 'file'))";
 
 /// Deletes the oldest requests until the request log is small enough: those with strangers' texts first while these hold more than half
-/// of the room, so that however much a page has had sent, half of it is left to the owner's.
+/// of the room, so that however much is sent because of a page, half of it is left to the owner's.
 fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
     while ledger_bytes(tx)? > max_bytes {
         // A sixteenth at a time: texts are shared, so what one request frees is only known when it is gone.

@@ -63,7 +63,7 @@ enum Side {
     Strangers,
 }
 
-/// The numbers of the memories that a stranger's text had stored, in their order.
+/// The numbers of the memories that were stored because of a stranger's text, in their order.
 #[derive(Default)]
 struct Strangers(Vec<i64>);
 

@@ -159,7 +159,7 @@ async fn words_that_were_stored_before_they_were_counted_are_counted() {
     assert_eq!(counts(), counted);
 }
 
-// SEC-065 KOSHI-024
+// SEC-102 KOSHI-024
 #[tokio::test]
 async fn strangers_memories_that_were_stored_before_they_were_counted_apart_are_counted() {
     let (_folder, path) = folder();

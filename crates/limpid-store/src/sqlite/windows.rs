@@ -1,5 +1,7 @@
 //! Views, attempts and snapshots.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use limpid_core::recall::Meaning;
 use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
@@ -63,6 +65,15 @@ impl Windows for SqliteStore {
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError> {
         let id = id.clone();
         self.read(move |tx| messages::first(tx, &id)).await
+    }
+
+    async fn first_messages(
+        &self,
+        ids: &[ConversationId],
+    ) -> Result<HashMap<ConversationId, Option<StoredMessage>>, StoreError> {
+        let ids =
+            serde_json::to_string(&ids.iter().map(ConversationId::as_str).collect::<Vec<_>>()).unwrap_or_default();
+        self.read(move |tx| messages::first_of(tx, &ids)).await
     }
 
     async fn last_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError> {
@@ -154,21 +165,23 @@ fn keep(tx: &Tx<'_>, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Outc
 }
 
 /// The automatic moment that was kept at the same message: the first one, as it shows the most. A turn that is shortened many times
-/// goes back to one place.
+/// goes back to one place. Going back to a moment hides messages and leaves the newest one the newest, so that what is hidden is compared
+/// as well.
 fn same_moment(tx: &Tx<'_>, id: &ConversationId, new: &NewSnapshot) -> Outcome<Option<Snapshot>> {
     if !new.automatic {
         return Ok(None);
     }
     let mut statement = tx.sql.prepare_cached(
         "SELECT * FROM window_snapshot WHERE owner = :owner AND conversation = :conversation AND automatic
-         AND strangers = :strangers AND newest IS :newest ORDER BY id LIMIT 1",
+         AND strangers = :strangers AND newest IS :newest ORDER BY id",
     )?;
     let params = named_params! {
         ":owner": tx.owner, ":conversation": id.as_str(), ":strangers": new.of_strangers,
         ":newest": new.newest.map(|newest| newest.0),
     };
     // One that cannot be read is no reason to keep none.
-    Ok(row::list(&mut statement, params, "window_snapshot", "id", snapshot)?.rows.pop())
+    let kept = row::list(&mut statement, params, "window_snapshot", "id", snapshot)?.rows;
+    Ok(kept.into_iter().find(|kept| kept.kept.view.hidden == new.view.hidden))
 }
 
 fn event(row: &Row<'_>) -> Read<WindowEvent> {

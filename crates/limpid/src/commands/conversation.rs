@@ -77,27 +77,29 @@ async fn list(agent: &Agent, limit: usize, archived: bool, json: bool) -> Result
     } else if listed.rows.is_empty() {
         output::tell(if archived { "No archived conversations." } else { "No conversation yet." });
     } else {
-        let mut rows = Vec::new();
-        for row in &listed.rows {
-            rows.push(vec![
+        let titles = titles(agent, listed.rows.iter().collect()).await?;
+        let row = |(row, title): (&Conversation, String)| {
+            vec![
                 row.id.to_string(),
                 row.badge().to_owned(),
                 if row.unread > 0 { row.unread.to_string() } else { String::new() },
                 local(agent, row.updated_ms),
                 row.messages.to_string(),
                 row.profile.clone(),
-                title(agent, row).await?,
-            ]);
-        }
+                title,
+            ]
+        };
+        let rows: Vec<Vec<String>> = listed.rows.iter().zip(titles).map(row).collect();
         output::line(&output::table(&["id", "kind", "unread", "last", "messages", "profile", "title"], &rows))?;
     }
     tell_broken(&listed.broken);
     Ok(())
 }
 
-/// A title in a table, and whose it is where a stranger's message began the conversation.
-async fn title(agent: &Agent, own: &Conversation) -> Result<String, Failure> {
-    Ok(marked_line(&own.title, agent.conversations().trust_of_title(own).await?))
+/// Titles in a table; each says whose it is where a stranger's message began the conversation.
+async fn titles(agent: &Agent, listed: Vec<&Conversation>) -> Result<Vec<String>, Failure> {
+    let trust = agent.conversations().trust_of_titles(&listed).await?;
+    Ok(listed.into_iter().zip(trust).map(|(own, trust)| marked_line(&own.title, trust)).collect())
 }
 
 /// A conversation as it is shown.

@@ -62,7 +62,7 @@ fn the_owners_text_stays_and_the_rest_becomes_pointers_in_whole_pairs() {
     assert!(!shown(11).join(" ").contains("evil"));
 }
 
-// SEC-002 SEC-065
+// SEC-002 SEC-102
 #[test]
 fn digests_and_pins_of_strangers_go_and_what_the_digests_stood_for_is_read_again() {
     let digest = |first: i64, last: i64, trust| Digest {
@@ -93,7 +93,7 @@ fn digests_and_pins_of_strangers_go_and_what_the_digests_stood_for_is_read_again
     );
 }
 
-// SEC-002 SEC-065
+// SEC-002 SEC-102
 #[test]
 fn what_was_shortened_beside_strangers_is_whole_again_and_what_is_shortened_since_stays_so() {
     let kept = |through| {
@@ -103,7 +103,7 @@ fn what_was_shortened_beside_strangers_is_whole_again_and_what_is_shortened_sinc
     assert_eq!([8, 9, 12].map(kept), [false, true, true]);
 }
 
-// SEC-002 SEC-065
+// SEC-002 SEC-102
 #[test]
 fn of_messages_that_are_read_again_the_agents_own_stay_up_to_a_strangers() {
     let first = |rows: Vec<StoredMessage>, is_whole| {

@@ -42,7 +42,9 @@ fn when_a_run_is_due() {
     let unscheduled = Moment { scheduling_off: true, ..minute(10_000) };
     assert_eq!(usual(&state(), &unscheduled), Gate::Wait(Why::NoScheduling, None));
     assert_eq!(usual(&state(), &Moment { busy: true, ..minute(30) }), wait(Why::Busy, 31));
-    assert_eq!(usual(&state(), &Moment { runs_today: 48, ..minute(30) }), wait(Why::DayIsFull, 90));
+    let used = |runs_today, news_runs_today| Moment { runs_today, news_runs_today, ..minute(30) };
+    assert_eq!(usual(&state(), &used(48, 48)), wait(Why::DayIsFull, 90));
+    assert_eq!([(48, 47), (47, 48)].map(|(own, news)| usual(&state(), &used(own, news))), [Gate::Run; 2]);
     // What never saw a switch-on begins its interval here, so a start causes no run.
     assert_eq!(usual(&State::default(), &minute(0)), wait(Why::Interval, 30));
     // However long it was kept from running, one run follows, and then the interval again.

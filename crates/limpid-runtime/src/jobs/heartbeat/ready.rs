@@ -1,11 +1,12 @@
 //! Whether a run may be, and whether its parts may.
 
+use std::collections::VecDeque;
+
 use limpid_core::heartbeat::{Gate, Pause, Why};
 use limpid_core::{Labelled, Trust, sentence};
 use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::{HeartbeatPart, RETRY_MS, settings_of};
-use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatRow, RunningHeartbeat};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
@@ -43,9 +44,7 @@ pub(super) async fn ready(
     if job.models.choose(model.as_deref()).await.is_err() {
         return Ok(Err((Why::NoModel, again)));
     }
-    if matches!(trigger, RunTrigger::Slot(_))
-        && job.spending.check_and_tell(Spender::Background, None, None).await.is_err()
-    {
+    if matches!(trigger, RunTrigger::Slot(_)) && job.spending.check_background_and_tell(None, false).await.is_err() {
         return Ok(Err((Why::Spent, again)));
     }
     Ok(Ok(model))
@@ -60,16 +59,41 @@ pub(super) async fn may_go_on(
     if of.by_hand {
         return Ok(true);
     }
-    let allowed = match part {
-        HeartbeatPart::News | HeartbeatPart::Probe => job.spending.check_for_strangers().await,
-        HeartbeatPart::Standing | HeartbeatPart::Alone(_) | HeartbeatPart::Missed => {
-            job.spending.check_and_tell(Spender::Background, None, None).await
-        }
+    let by_strangers = match part {
+        HeartbeatPart::News | HeartbeatPart::Probe => true,
+        HeartbeatPart::Standing | HeartbeatPart::Alone(_) | HeartbeatPart::Missed => false,
     };
-    Ok(allowed.is_ok())
+    Ok(job.spending.check_background_and_tell(None, by_strangers).await.is_ok())
 }
 
-/// Whether what came in has used up its part of the day: the runs, or what they may spend.
-pub(super) async fn news_wait(job: &HeartbeatJob) -> Result<bool, AgentError> {
-    Ok(job.heartbeat.news_wait().await? || job.spending.check_for_strangers().await.is_err())
+/// Leaves out the parts that have used up their day, and returns why they wait. Each side has its own: the other one goes on.
+pub(super) async fn leave_out_waiting(
+    job: &HeartbeatJob,
+    parts: &mut VecDeque<HeartbeatPart>,
+) -> Result<Vec<String>, AgentError> {
+    let mut waits = Vec::new();
+    if let Some(why) = job.heartbeat.items_wait().await? {
+        parts.retain(|part| *part == HeartbeatPart::News);
+        waits.push(why.to_owned());
+    }
+    if parts.contains(&HeartbeatPart::News)
+        && let Some(why) = news_wait(job).await?
+    {
+        parts.retain(|part| *part != HeartbeatPart::News);
+        waits.push(why);
+        if let Some(stop) = job.spending.background_stop(None, true).await? {
+            job.spending.tell(&stop).await?;
+        }
+    }
+    Ok(waits)
+}
+
+/// Why what came in waits, if it does: it has used up its runs of the day, or what they may spend. The owner is told nothing, as
+/// whoever looks at the status asks this too.
+pub(super) async fn news_wait(job: &HeartbeatJob) -> Result<Option<String>, AgentError> {
+    if let Some(why) = job.heartbeat.news_wait().await? {
+        return Ok(Some(why.to_owned()));
+    }
+    let stop = job.spending.background_stop(None, true).await?;
+    Ok(stop.map(|stop| format!("new messages wait, because {stop}")))
 }

@@ -122,10 +122,10 @@ impl HeartbeatJob {
             }
         }
         let mut parts = look.parts(row.quiet_mark.as_deref(), by_hand);
-        if !by_hand && parts.contains(&HeartbeatPart::News) && ready::news_wait(self).await? {
-            parts.retain(|part| *part != HeartbeatPart::News);
+        if !by_hand {
+            let waits = ready::leave_out_waiting(self, &mut parts).await?;
             if parts.is_empty() {
-                return self.nothing_new(&running, row, "what came in has used up its part of the day").await;
+                return self.nothing_new(&running, row, &waits.join("; ")).await;
             }
         }
         self.run_parts(&look, parts, &running, model).await

@@ -5,13 +5,14 @@ use limpid_core::heartbeat::{Gate, Settings, Why};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{DueItems, NEWS_WAIT, StandingItem, settings_of};
+use limpid_services::heartbeat::{DueItems, StandingItem, settings_of};
 use limpid_services::host::Host;
 use limpid_services::tasks::time_words;
 use limpid_store::{HeartbeatRun, IdleLooks};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::pending_work::look;
+use crate::jobs::heartbeat::ready;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -72,15 +73,15 @@ pub(crate) async fn status(job: &HeartbeatJob) -> Result<HeartbeatStatus, AgentE
         // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
         Gate::Run => row.waits.clone().map_or((None, Some(job.host.now_ms())), |(why, until)| (Some(why), until)),
     };
-    let is_running_on = matches!(gate, Gate::Run | Gate::Wait(Why::Interval | Why::Hours, _));
-    let waits = match is_running_on && job.heartbeat.news_wait().await? {
-        true => Some(waits.into_iter().chain([NEWS_WAIT.to_owned()]).collect::<Vec<_>>().join("; ")),
-        false => waits,
-    };
+    let mut waits = Vec::from_iter(waits);
+    if matches!(gate, Gate::Run | Gate::Wait(Why::Interval | Why::Hours, _)) {
+        waits.extend(job.heartbeat.items_wait().await?.map(str::to_owned));
+        waits.extend(ready::news_wait(job).await?);
+    }
     Ok(HeartbeatStatus {
         settings: settings_of(&row),
         running: row.running.is_some(),
-        waits,
+        waits: (!waits.is_empty()).then(|| waits.join("; ")),
         next_ms,
         succeeded_ms: state.succeeded_ms,
         failures: state.failures,

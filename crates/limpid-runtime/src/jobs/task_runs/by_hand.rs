@@ -5,7 +5,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use limpid_core::task::TaskKind;
 use limpid_services::error::AgentError;
-use limpid_services::spending::Spender;
 use limpid_store::{TASK_TIMER, Task, TaskRun};
 
 use crate::jobs::job::Job as _;
@@ -63,9 +62,9 @@ impl TaskJob {
             return Err(AgentError::Invalid(why.to_owned()));
         }
         if task.new.kind == TaskKind::Agent {
-            self.spending.check(Spender::Background, None, None).await?;
-            if task.new.trust.is_foreign() {
-                self.spending.check_for_strangers().await?;
+            // Whoever asked reads the refusal, so there is no notice as well.
+            if let Some(stop) = self.spending.background_stop(None, task.new.trust.is_foreign()).await? {
+                return Err(stop.refusal());
             }
             let made_in = match &task.new.conversation {
                 Some(conversation) => self.store.conversation(conversation).await?,

@@ -17,10 +17,7 @@ const PATH: &str = "task";
 /// off is carried on.
 pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
     // What may not be paid for today waits, and comes again for the same slot.
-    match task.new.trust.is_foreign() {
-        true => job.spending.check_for_strangers().await?,
-        false => job.spending.check_and_tell(Spender::Background, None, None).await?,
-    }
+    job.spending.check_background_and_tell(None, task.new.trust.is_foreign()).await?;
     let made_in = match &task.new.conversation {
         Some(conversation) => job.store.conversation(conversation).await?,
         None => None,

@@ -45,7 +45,7 @@ async fn digests(agent: &Agent) -> Vec<bool> {
 
 /// A stranger's page leads to a summary of all of it; after `/clean` the owner's words are there again, and what is summed up from
 /// then on has nothing of the page. A moment that was kept with that summary shows them as well.
-// SEC-002 SEC-065
+// SEC-002 SEC-102
 #[tokio::test]
 async fn what_the_owner_said_comes_back_from_a_summary_that_a_strangers_text_is_in() {
     let bench = bench().await;

@@ -52,7 +52,7 @@ async fn a_moment_is_kept_every_five_turns_and_before_a_compaction_and_a_persons
 }
 
 /// What a stranger's text leads to keeps moments beside the owner's.
-// SEC-065 OLLM-103
+// SEC-102 OLLM-103
 #[tokio::test]
 async fn moments_with_a_strangers_text_push_out_none_of_the_others() {
     let bench = bench().await;

@@ -9,9 +9,6 @@ use limpid_store::{Author, MemoryEvent, MemoryEventKind, Provenance};
 use crate::page::state::Page;
 use crate::page::trouble::Trouble;
 
-/// How the page names the owner as the one who changed a memory.
-const BY_OWNER: &str = "by you";
-
 /// A memory as it is shown.
 pub(super) struct Row {
     pub(super) id: i64,
@@ -104,15 +101,20 @@ pub(super) fn pinned_words(page: &Page, known: &[Memory]) -> String {
 /// Whether a stranger's text led to a change. What the owner does with a stranger's memory is a change of the owner's.
 pub(super) fn is_strangers(event: &MemoryEvent) -> bool {
     let memory = event.after.as_ref().or(event.before.as_ref());
-    who_changed(event) != BY_OWNER && memory.is_some_and(|memory| memory.trust.is_foreign())
+    !is_by_owner(event) && memory.is_some_and(|memory| memory.trust.is_foreign())
+}
+
+/// Whether the owner made a change; a turn, or Limpid by itself, otherwise.
+fn is_by_owner(event: &MemoryEvent) -> bool {
+    event.source.as_deref().is_some_and(|source| !source.is_empty() && !source.starts_with("turn:"))
 }
 
 /// Who changed a memory, in words; nothing where nobody did.
 fn who_changed(event: &MemoryEvent) -> &'static str {
     match event.source.as_deref().unwrap_or_default() {
         "" => "",
-        source if source.starts_with("turn:") => "by Limpid",
-        _ => BY_OWNER,
+        _ if is_by_owner(event) => "by you",
+        _ => "by Limpid",
     }
 }
 

@@ -244,7 +244,7 @@ mod tests {
         assert_eq!([found[0].id, found[1].id], [MessageId(0), MessageId(1)]);
     }
 
-    // SEC-065 LES-070
+    // SEC-102 LES-070
     #[test]
     fn strangers_messages_take_no_place_of_the_owners() {
         let row = |id: i64, text: &str, trust| {

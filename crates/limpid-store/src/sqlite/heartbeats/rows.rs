@@ -1,6 +1,7 @@
 //! The rows of the heartbeat, read.
 
 use limpid_core::ConversationId;
+use limpid_core::by_side::by_side;
 use limpid_core::heartbeat::{Pause, State};
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -32,6 +33,31 @@ pub(super) fn runs(tx: &Tx<'_>, only: &str, limit: u32) -> Outcome<Listed<Heartb
     let sql = format!("SELECT * FROM heartbeat_run WHERE owner = :owner {only} ORDER BY id DESC LIMIT :limit");
     let mut statement = tx.sql.prepare_cached(&sql)?;
     row::list(&mut statement, named_params! { ":owner": tx.owner, ":limit": limit }, "heartbeat_run", "id", run)
+}
+
+/// Runs of the log, the newest first: those that read no stranger's text, and of the others as many as these leave room for.
+pub(super) fn log(tx: &Tx<'_>, limit: u32) -> Outcome<Listed<HeartbeatRun>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM (
+           SELECT * FROM (SELECT * FROM heartbeat_run WHERE owner = :owner AND trust IN ('guest', 'outside')
+                          ORDER BY id DESC LIMIT :limit)
+           UNION ALL
+           SELECT * FROM (SELECT * FROM heartbeat_run WHERE owner = :owner AND trust NOT IN ('guest', 'outside')
+                          ORDER BY id DESC LIMIT :limit)) ORDER BY id DESC",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":limit": limit };
+    let mut listed = row::list(&mut statement, params, "heartbeat_run", "id", run)?;
+    listed.rows = by_side(listed.rows, limit as usize, |run| run.trust.is_foreign());
+    Ok(listed)
+}
+
+/// Runs that ended in a span of time, the newest first.
+pub(super) fn between(tx: &Tx<'_>, since_ms: i64, until_ms: i64) -> Outcome<Listed<HeartbeatRun>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM heartbeat_run WHERE owner = :owner AND ended_ms >= :since AND ended_ms < :until ORDER BY id DESC",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":since": since_ms, ":until": until_ms };
+    row::list(&mut statement, params, "heartbeat_run", "id", run)
 }
 
 fn standing(row: &Row<'_>) -> Read<HeartbeatRow> {

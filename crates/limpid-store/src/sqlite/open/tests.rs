@@ -220,7 +220,7 @@ async fn notices_of_an_older_version_say_which_draft_they_tell_of() {
     assert!(sql.execute("UPDATE delivery SET draft = 1", []).is_err(), "deliveries are never changed");
 }
 
-// SEC-065
+// SEC-102
 #[tokio::test]
 async fn moments_of_an_older_version_count_as_the_owners() {
     use crate::Windows as _;

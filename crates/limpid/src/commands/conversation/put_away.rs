@@ -6,7 +6,7 @@ use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{FoundConversation, StoredMessage};
 use serde_json::{Value, json};
 
-use super::{head, local, seen, title};
+use super::{head, local, seen, titles};
 use crate::commands::listing::tell_broken;
 use crate::confirm::confirmed;
 use crate::failure::Failure;
@@ -57,16 +57,18 @@ pub(super) async fn find(agent: &Agent, query: &str, limit: u32, json: bool) -> 
     } else if found.rows.is_empty() {
         output::tell("No conversation has these words.");
     } else {
-        let mut rows = Vec::new();
-        for FoundConversation { conversation: own, message } in &found.rows {
-            rows.push(vec![
+        let titles = titles(agent, found.rows.iter().map(|row| &row.conversation).collect()).await?;
+        let row = |(row, title): (&FoundConversation, String)| {
+            let FoundConversation { conversation: own, message } = row;
+            vec![
                 own.id.to_string(),
                 if own.is_archived { "archived".to_owned() } else { String::new() },
                 local(agent, own.updated_ms),
-                title(agent, own).await?,
+                title,
                 message.as_ref().map(|message| line(message, &words)).unwrap_or_default(),
-            ]);
-        }
+            ]
+        };
+        let rows: Vec<Vec<String>> = found.rows.iter().zip(titles).map(row).collect();
         output::line(&output::table(&["id", "archived", "last", "title", "said"], &rows))?;
     }
     tell_broken(&found.broken);
