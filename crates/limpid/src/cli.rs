@@ -140,8 +140,8 @@ pub enum Command {
     /// unfinished lines of HEARTBEAT.md in the workspace, and your own opening (`heartbeat set --prompt`). Standing items
     /// are asked at every run that is due, unless `recheck` under [heartbeat] in limpid.toml says "2h", "daily" or "on
     /// change". An item may name its own rhythm in parentheses at its end: "Look at the backup (daily)". `heartbeat status`
-    /// says what a day costs. At most 48 runs a day ask a model about your own items, and 48 for nothing but what came in;
-    /// `runs_a_day` under [heartbeat] says another number.
+    /// says what a day costs. At most 48 runs a day ask a model about your own items, and 48 more about incoming
+    /// messages alone; `runs_a_day` under [heartbeat] changes both.
     #[command(subcommand)]
     Heartbeat(HeartbeatCommand),
     /// Let an editor that speaks the Agent Client Protocol use the agent, over standard input and output

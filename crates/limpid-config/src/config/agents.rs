@@ -10,14 +10,14 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentsConfig {
-    /// Agents that may work for one conversation at a time, and as many that a stranger's text had started.
+    /// Agents per conversation at a time, and as many more started because of a stranger's text.
     pub max_concurrent: u32,
     /// Seconds that an agent may be inactive. One that its caller waits for has this much time in all.
     pub timeout_seconds: u64,
-    /// Tokens that all agents of one message may use together, in and out; as many again after they read a stranger's text, and as many
-    /// by those that such a text had started.
+    /// Tokens, in and out, for all agents of one message; as many again after they read a stranger's text, and as many for agents started
+    /// because of one.
     pub tokens_per_tree: u64,
-    /// The agents with names that work may be given to; `*` is all of them.
+    /// Named agents that may be given work; `*` is all of them.
     pub allow: Vec<String>,
     /// Agents with names.
     pub named: BTreeMap<String, NamedAgent>,

@@ -13,28 +13,28 @@ use super::files::absolute;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExecConfig {
-    /// Whether it may at all.
+    /// Whether the agent may run programs.
     pub enabled: bool,
-    /// Whether a command may be one for a shell.
+    /// Whether commands may use a shell.
     pub shell: bool,
-    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443. An address of your own network
-    /// (`also` under `[web]`) is reached where it stands here itself, never by a name that leads to it. A program that may be a stranger's
-    /// reaches them only by your yes, or by a rule that names this very call and them.
+    /// Hosts that programs may reach, with the port unless it is 80 or 443. An address of your own network (`also` under `[web]`) must be
+    /// listed itself; a name that leads to it is not enough. A program that may be a stranger's needs your yes, or a rule that names this
+    /// call and these hosts.
     #[serde(deserialize_with = "names")]
     pub network: Vec<String>,
-    /// Those of them whose answers are as good as the owner's own files; a host has to be in `network` too. Programs that may reach no
-    /// others keep the view of the owner's folders, and write them.
+    /// Hosts of `network` whose answers you trust like your own files. Programs that may reach no others can still read and write your
+    /// folders.
     #[serde(deserialize_with = "names")]
     pub trusted_network: Vec<String>,
-    /// Folders with programs besides the system's. One in a folder of somebody else's, or behind a link that somebody else could have laid,
-    /// is left out.
+    /// Folders with programs besides the system's. One in somebody else's folder, or behind a link that somebody else could have made, is
+    /// ignored.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
-    /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials. `path` names the
-    /// folder of their programs, so that the agent can start these by their names. Left out are the same ones as of `path`.
+    /// Folders of languages, such as `~/.cargo`, that programs may read, except files with credentials. To start a language's programs by
+    /// name, list their folder in `path`. The same folders are ignored as there.
     #[serde(deserialize_with = "absolute")]
     pub toolchains: Vec<PathBuf>,
-    /// Names of environment variables that programs get besides the language and the zone.
+    /// Environment variables that programs get besides those for language and time zone.
     pub environment: Vec<String>,
     /// Seconds until a program and everything that it started is ended.
     pub seconds: u64,
@@ -57,9 +57,8 @@ pub struct ExecFolder {
     /// The folder.
     #[serde(deserialize_with = "absolute_one")]
     pub folder: PathBuf,
-    /// Names of programs that run there without a question also after a stranger's text was read, in a folder of somebody
-    /// else's: they have no network, see nothing of yours, and write nothing but their own scratch. In a folder of your own they change
-    /// nothing.
+    /// In somebody else's folder: names of programs that run there without a question even after a stranger's text was read. They have no
+    /// network, see nothing of yours, and write only temporary files. No effect in your own folders.
     #[serde(default, deserialize_with = "program_names")]
     pub programs: Vec<String>,
     /// Seconds, in place of the usual ones.

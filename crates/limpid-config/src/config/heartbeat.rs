@@ -12,7 +12,7 @@ use super::word::{word, words};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatConfig {
-    /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all.
+    /// Its own model, as `provider/model`. Default, also when that one is unavailable: the general one.
     pub model: Option<String>,
     /// Its mode. Default: assistant.
     pub mode: Option<String>,
@@ -20,18 +20,16 @@ pub struct HeartbeatConfig {
     #[serde(deserialize_with = "quiet")]
     #[schemars(schema_with = "quiets")]
     pub quiet: Option<Quiet>,
-    /// How often standing additions, unfinished lines of HEARTBEAT.md and the owner's own opening are asked, where an item
-    /// does not say it itself.
+    /// How often standing additions, unfinished lines of HEARTBEAT.md and your own opening are asked, unless an item says it itself.
     #[serde(deserialize_with = "recheck")]
     #[schemars(with = "String", extend("default" = Recheck::default().to_string()))]
     pub recheck: Recheck,
-    /// Runs a day that may ask a model, and as many for nothing but what came in.
+    /// Runs a day that may ask a model, and as many more for incoming messages.
     pub runs_a_day: u32,
     /// Command run before each heartbeat, with its arguments. A model is called only if it exits with 0.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub check: Vec<String>,
-    /// An address that says the same: with status 200 a model is asked, with 204 or 304 it is not. With a program besides,
-    /// both must say yes.
+    /// Address asked before each heartbeat: status 200 calls a model, 204 or 304 does not. With `check` as well, both must say yes.
     #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub check_url: Option<String>,
 }

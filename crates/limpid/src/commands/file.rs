@@ -60,7 +60,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
     // The question holds no name, which could begin a row just before the answer; it stands above.
     let place = if offer.moves() { ", under that name in the workspace" } else { "" };
     let told = match offer.moves() && offer.instructs {
-        true => "Prompts can hold what it says there, and the agent follows it. ",
+        true => "Prompts can include its text there, and the agent follows it. ",
         false => "",
     };
     let shown = Approval {

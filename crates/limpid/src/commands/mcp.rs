@@ -163,7 +163,7 @@ fn answers(server: &str, probed: &Probed) -> String {
 
 fn tell_left_out(probed: &Probed) {
     for why in &probed.left_out {
-        output::tell(&output::named(&[("A prompt that cannot be chosen: ", why)], ""));
+        output::tell(&output::named(&[("Prompt left out: ", why)], ""));
     }
 }
 
@@ -195,7 +195,7 @@ async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), 
 
 /// Where the owner logs in; nothing opens it for them.
 fn tell_login(server: &str, host: &str, address: &str) {
-    let at = format!("{server} has you log in at ");
+    let at = format!("Log in to {server} at ");
     let told = output::named(&[(&at, host)], ". Open this address in your browser:");
     output::tell(&format!("{told}\n{address}"));
 }

@@ -268,7 +268,7 @@ async fn a_model_that_goes_on_starting_agents_comes_to_an_end_and_reads_what_the
             calls("read_file", &json!({ "path": "agent:99" }))
         } else if last.contains("there is no agent 99") {
             says("That is all.")
-        } else if last.contains("agents came of this message") {
+        } else if last.contains("this message has led to") {
             calls("list_agents", &json!({}))
         } else if last.contains("works in the background") {
             says("Wait.")

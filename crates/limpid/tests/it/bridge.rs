@@ -114,7 +114,7 @@ async fn the_protocols_own_client_uses_what_is_lent_in_both_revisions() {
     }
 }
 
-// SEC-030 SEC-065 SEC-093 SUR-033
+// SEC-030 SEC-065 SEC-093 SEC-102 SUR-033
 #[tokio::test]
 async fn what_would_change_something_of_the_owners_waits_and_has_a_room_of_its_own() {
     let world = silent().await;

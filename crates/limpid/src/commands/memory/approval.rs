@@ -28,10 +28,10 @@ pub(super) async fn approve(agent: &Agent, id: PromotionId, seen: Option<&str>, 
 fn show(proposal: &Promotion) -> Result<(), Failure> {
     let Promotion { memory, addition, .. } = proposal;
     let key = output::one_line(&exact_line(&memory.key), NAMED);
-    let out = format!("Out of the memories goes memory {}, ", memory.id);
+    let out = format!("Removes memory {}, ", memory.id);
     output::line(&output::named(&[(&out, &key)], ":"))?;
     output::line(&output::behind_margin(&memory.content))?;
-    output::line("Into the soul comes, as your own words in every prompt:")?;
+    output::line("Adds to the soul, as your own words in every prompt:")?;
     output::line(&output::behind_margin(addition))?;
     if proposal.is_foreign() {
         output::line("Limpid proposed it after reading someone else's text.")?;
