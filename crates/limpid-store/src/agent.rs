@@ -27,6 +27,9 @@ pub trait Agents: Send + Sync {
     /// The newest agent that works in a conversation, if it is one's.
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError>;
 
+    /// Whether any agent that ever worked in a conversation was started without a stranger's text: what goes on there is the owner's work.
+    async fn is_owners_work(&self, conversation: &ConversationId) -> Result<bool, StoreError>;
+
     /// Agents, newest first; a limit is counted by side.
     async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError>;
 

@@ -57,7 +57,7 @@ pub struct NewPlan {
     pub call: CallId,
     /// The tasks; each needs earlier ones only.
     pub tasks: Vec<NewPlannedTask>,
-    /// Who wrote them.
+    /// Who wrote them: that also says whose they are.
     pub trust: Trust,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
@@ -93,8 +93,11 @@ pub struct PlannedTask {
     pub skill: Option<String>,
     /// What its agent needs to know besides.
     pub context: Option<String>,
-    /// Who wrote it, and who had a part in it that it was to be started, or in why it was not.
+    /// Who wrote it, and who had a part in it that it was to be started, or in why it was not: the label of what is
+    /// read. Whose it is says `by_strangers`.
     pub trust: Trust,
+    /// Whether a stranger's text had a part in planning it. It stays so, whoever has it started.
+    pub by_strangers: bool,
     /// Those that it needs.
     pub needs: Vec<PlannedId>,
     /// How often it was to be started.

@@ -59,6 +59,7 @@ macro_rules! contract_suite {
                 a_strangers_plans_push_out_only_a_strangers
                 a_plan_is_read_for_as_long_as_a_task_of_it_is_under_way
                 a_task_that_a_limit_holds_back_says_so_until_it_is_wanted_again
+                a_task_of_the_owners_stays_theirs_whoever_has_it_started_or_says_why_it_failed
             }
             agents {
                 an_agent_is_kept_as_it_was_given
@@ -72,6 +73,7 @@ macro_rules! contract_suite {
                 strangers_agents_take_no_place_number_or_tokens_of_the_owners
                 what_an_agent_costs_is_its_chats
                 strangers_agents_push_none_of_the_owners_out_of_a_list
+                work_that_an_agent_of_the_owners_began_stays_theirs
                 whatever_happens_each_agent_ends_once_and_is_told_once
             }
             archived {
@@ -212,6 +214,7 @@ macro_rules! contract_suite {
                 feedback_moves_hits_and_score
                 every_change_can_be_undone
                 a_strangers_key_is_adopted_only_by_the_owners_own_word
+                a_memory_of_the_owners_that_comes_back_has_its_key_for_itself
                 counts_of_words_follow_every_change
                 memories_are_listed_in_the_order_they_were_made
                 forgotten_memories_are_not_found

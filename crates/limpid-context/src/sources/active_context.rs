@@ -50,7 +50,7 @@ pub(crate) async fn fill(
         if one.task.is_held {
             begins.push_str(", held by a limit until it is started again");
         }
-        (one.task.trust.is_foreign(), with_words(&begins, &one.task.name, one.task.trust))
+        (one.task.by_strangers, with_words(&begins, &one.task.name, one.task.trust))
     });
     inputs.active_context = listed(works.chain(waits));
     Ok(())

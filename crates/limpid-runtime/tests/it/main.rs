@@ -63,6 +63,7 @@ mod notify;
 mod other_names;
 mod own_files;
 mod own_tasks;
+mod owned_work;
 mod phases;
 mod policy;
 mod prompt_files;

@@ -43,13 +43,13 @@ fn base_in_words(base: Base) -> String {
 }
 
 impl Agents {
-    /// Whether an agent that is told something, or the one that goes on with its work, was started without a stranger's text.
+    /// Whether an agent that is told something does work that the owner began. Their yes to one message for it, after which it goes on
+    /// because of a stranger's text, is none to the next one.
     pub(super) async fn tells_owners(&self, id: AgentId) -> bool {
         // Where nobody can say, the owner is asked.
         let Ok(told) = self.store().agent(id).await else { return true };
         let Some(told) = told else { return false };
-        let Ok(newest) = self.store().agent_in(&told.works_in()).await else { return true };
-        newest.iter().chain([&told]).any(|agent| !agent.new.by_strangers)
+        self.store().is_owners_work(&told.works_in()).await.unwrap_or(true)
     }
 
     /// Agents, newest first.

@@ -173,7 +173,7 @@ impl Agents {
         Some(all.unwrap_or_default() + &told.join("; "))
     }
 
-    /// Whether the start of a planned task would use up one that no stranger had a part in.
+    /// Whether the start of a planned task would use up one that no stranger had a part in planning.
     pub(super) async fn start_uses_owners(&self, id: PlannedId, chat: &ConversationId) -> bool {
         // Where nobody can say, the owner is asked.
         let Ok(planned) = self.planned(Some(chat)).await.map(by_number) else { return true };
@@ -182,7 +182,7 @@ impl Agents {
             return false;
         }
         let wanted = wanted(&planned, id);
-        wanted.iter().filter_map(|id| planned.get(id)).any(|one| !one.task.trust.is_foreign())
+        wanted.iter().filter_map(|id| planned.get(id)).any(|one| !one.task.by_strangers)
     }
 
     /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work. What a limit
@@ -258,7 +258,7 @@ impl Agents {
             named: None,
             trust,
             // What those that it needs have read is told to it, and did not start it.
-            by_strangers: task.trust.is_foreign(),
+            by_strangers: task.by_strangers,
             holder: self.host().holder().to_owned(),
             now_ms: self.host().now_ms(),
         })

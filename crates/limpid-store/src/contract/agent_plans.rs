@@ -100,3 +100,21 @@ pub async fn a_task_that_a_limit_holds_back_says_so_until_it_is_wanted_again(ben
     store.refuse_planned(tea[0].id, &Labelled::new("no".to_owned(), Trust::Owner)).await.unwrap();
     assert_eq!(stands().await, (2, Some("no".to_owned()), false));
 }
+
+/// Its label says who had it started and who wrote why it failed, and decides nothing about whose it is.
+// SEC-050 SEC-102 KOSHI-041
+pub async fn a_task_of_the_owners_stays_theirs_whoever_has_it_started_or_says_why_it_failed(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let mine = plan(store, "of the owner", 2, Trust::Owner).await;
+    for (task, led_by, of_why) in [(&mine[0], Trust::Owner, Trust::Outside), (&mine[1], Trust::Guest, Trust::Owner)] {
+        store.want_planned(&[task.id], &TurnId::new("t"), None, led_by).await.unwrap();
+        store.refuse_planned(task.id, &Labelled::new("no".to_owned(), of_why)).await.unwrap();
+    }
+    flood(store, "page", Trust::Outside).await;
+    let read = store.planned_tasks(Some(&ConversationId::new("a"))).await.unwrap().rows;
+    let (mine, theirs): (Vec<_>, Vec<_>) = read.iter().partition(|task| task.name == "of the owner");
+    let labels: Vec<_> = mine.iter().map(|task| (task.trust, task.by_strangers)).collect();
+    assert_eq!(labels, [(Trust::Outside, false), (Trust::Guest, false)], "and it takes a place of the owner's");
+    assert!(!theirs.is_empty() && theirs.iter().all(|task| task.by_strangers));
+}

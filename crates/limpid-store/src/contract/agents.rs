@@ -239,6 +239,29 @@ pub async fn strangers_agents_take_no_place_number_or_tokens_of_the_owners(bench
     }
 }
 
+/// However often strangers' texts have it go on since.
+// SEC-050 SEC-065 LES-120
+pub async fn work_that_an_agent_of_the_owners_began_stays_theirs(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    for first_by_strangers in [false, true] {
+        let mut before = None;
+        for n in 0..4 {
+            let next = NewSubAgent {
+                by_strangers: first_by_strangers || n > 0,
+                continues: before,
+                ..new("a", "t", &format!("{first_by_strangers} {n}"))
+            };
+            let agent = fresh(store.accept_agent(next, LIMITS).await.unwrap());
+            let place = agent.works_in();
+            assert_eq!(store.is_owners_work(&place).await.unwrap(), !first_by_strangers, "agent {n}");
+            assert!(!bench.other.is_owners_work(&place).await.unwrap(), "no work of another owner's");
+            store.end_agent(end(agent.id, AgentState::Done)).await.unwrap();
+            before = Some(agent.id);
+        }
+    }
+}
+
 /// What an agent costs is its chat's, and its tokens are its tree's.
 // LES-119 PICO-064
 pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {

@@ -9,12 +9,11 @@ use super::row::{self, Read, Unreadable, get, word};
 use super::{SqliteStore, Tx};
 use crate::{AgentPlans, Listed, NewPlan, PlannedTask, StoreError};
 
-/// Plans that are older than the newest tasks. Plans whose tasks all have a stranger's label are counted separately, so they take the place
-/// of none of the owner's.
+/// Plans that are older than the newest tasks. Plans of strangers are counted separately, so they take the place of none of the owner's.
 macro_rules! passed {
     () => {
         "(WITH whole AS (
-        SELECT turn, call, max(id) AS newest_id, count(*) AS tasks, min(trust IN ('guest', 'outside')) AS by_strangers
+        SELECT turn, call, max(id) AS newest_id, count(*) AS tasks, min(by_strangers) AS by_strangers
         FROM planned_task WHERE owner = :owner AND (:chat IS NULL OR chat = :chat) GROUP BY turn, call),
       counted AS (
         SELECT turn, call, sum(tasks) OVER (PARTITION BY by_strangers ORDER BY newest_id DESC) - tasks AS newer FROM whole)
@@ -133,13 +132,15 @@ fn keep(tx: &Tx<'_>, plan: &NewPlan) -> Outcome<Vec<PlannedTask>> {
         let inserted = tx
             .sql
             .prepare_cached(
-                "INSERT INTO planned_task (owner, chat, turn, call, place, name, task, skill, context, trust, made_ms)
-                 VALUES (:owner, :chat, :turn, :call, :place, :name, :task, :skill, :context, :trust, :now)",
+                "INSERT INTO planned_task (owner, chat, turn, call, place, name, task, skill, context, trust, by_strangers,
+                                           made_ms)
+                 VALUES (:owner, :chat, :turn, :call, :place, :name, :task, :skill, :context, :trust, :by_strangers, :now)",
             )?
             .execute(named_params! {
                 ":owner": tx.owner, ":chat": plan.chat.as_str(), ":turn": plan.turn.as_str(),
                 ":call": plan.call.as_str(), ":place": place as i64, ":name": new.name, ":task": new.task,
-                ":skill": new.skill, ":context": new.context, ":trust": plan.trust.as_str(), ":now": plan.now_ms,
+                ":skill": new.skill, ":context": new.context, ":trust": plan.trust.as_str(),
+                ":by_strangers": plan.trust.is_foreign(), ":now": plan.now_ms,
             });
         match inserted {
             Err(error) if is_orphan(&error) => {
@@ -193,6 +194,7 @@ fn planned_task(row: &Row<'_>) -> Read<PlannedTask> {
         skill: get(row, "skill")?,
         context: get(row, "context")?,
         trust: word(row, "trust")?,
+        by_strangers: get(row, "by_strangers")?,
         needs: needs.into_iter().map(PlannedId).collect(),
         tries: get(row, "tries")?,
         wanted: get::<Option<String>>(row, "wanted")?.map(TurnId::new),

@@ -17,9 +17,9 @@ use crate::{
     NewSubAgent, StoreError, SubAgent,
 };
 
-/// The conversation that an agent works in.
 const DAY_MS: i64 = 24 * 3_600_000;
 
+/// The conversation that an agent works in.
 const PLACE: &str = "coalesce(works_in, own)";
 
 #[async_trait]
@@ -40,6 +40,17 @@ impl Agents for SqliteStore {
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError> {
         let id = conversation.to_string();
         self.read(move |tx| find(tx, PLACE, &id)).await
+    }
+
+    async fn is_owners_work(&self, conversation: &ConversationId) -> Result<bool, StoreError> {
+        let id = conversation.to_string();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(&format!(
+                "SELECT EXISTS (SELECT 1 FROM agent WHERE owner = ?1 AND {PLACE} = ?2 AND by_strangers = 0)"
+            ))?;
+            Ok(statement.query_row((tx.owner, &id), |row| row.get(0))?)
+        })
+        .await
     }
 
     async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError> {

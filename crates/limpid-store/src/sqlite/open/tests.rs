@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::{APPLICATION_ID, MIGRATIONS};
 use crate::contract::sample::{conversation, inbound};
 use crate::{
-    Audience, Conversations, Deliveries as _, DraftId, FileHash, FileVersion, FileVersions, InboundId, NewSnapshot,
-    SqliteOptions, SqliteStore, StoreError, Turns,
+    AgentPlans as _, Audience, Conversations, Deliveries as _, DraftId, FileHash, FileVersion, FileVersions, InboundId,
+    NewSnapshot, SqliteOptions, SqliteStore, StoreError, Turns,
 };
 
 /// A file as the program before `migration` left it.
@@ -248,4 +248,26 @@ async fn moments_of_an_older_version_count_as_the_owners() {
     let kept = store.kept_snapshots(&id).await.unwrap().rows;
     assert_eq!(kept.iter().map(|row| row.at_ms).collect::<Vec<_>>(), [20, 19, 18, 17, 16, 1]);
     assert!(!kept[5].kept.of_strangers);
+}
+
+// SEC-050
+#[tokio::test]
+async fn planned_tasks_of_an_older_version_are_whose_their_label_says() {
+    let (_folder, path, sql) = before(include_str!("../../../migrations/0065_planned_tasks_stay_on_their_side.sql"));
+    sql.execute_batch(
+        "INSERT INTO conversation (owner, id, kind, title, profile, created_ms, updated_ms)
+         VALUES ('owner', 'c', 'chat', '', 'limpid', 1, 1);
+         INSERT INTO turn (owner, id, conversation, path, began_ms) VALUES ('owner', 't', 'c', 'chat', 1);
+         INSERT INTO planned_task (owner, chat, turn, call, place, name, task, trust, made_ms)
+         VALUES ('owner', 'c', 't', '1', 0, 'mine', 'tea', 'file', 1), ('owner', 'c', 't', '2', 0, 'theirs', 'tea', 'guest', 1);",
+    )
+    .unwrap();
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let tasks = store.planned_tasks(None).await.unwrap().rows;
+    let sides: Vec<_> = tasks.iter().map(|task| (task.name.as_str(), task.by_strangers)).collect();
+    assert_eq!(sides, [("mine", false), ("theirs", true)]);
+    let sql = Connection::open(&path).unwrap();
+    assert!(sql.execute("UPDATE planned_task SET by_strangers = 1", []).is_err(), "whose a task is never changes");
 }
