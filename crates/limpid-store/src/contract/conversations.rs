@@ -83,6 +83,9 @@ pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     let listed = store.conversations(2).await.unwrap();
     let ids: Vec<String> = listed.rows.into_iter().map(|row| row.id.to_string()).collect();
     assert_eq!(ids, ["h", "a"]);
+    let room = NewConversation { audience: Audience::Group, ..conversation("room", 11) };
+    store.create_conversation(room).await.unwrap();
+    assert_eq!(last().await, conversation_id("a"), "what others read is named");
 }
 
 /// What is not named stays as it is.

@@ -7,8 +7,8 @@ use super::Bench;
 use super::recall::found;
 use super::sample::{begun, conversation_id, memory};
 use crate::{
-    Author, IndexState, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, Provenance, Store,
-    StoreError,
+    Author, IndexState, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, NewPromotion, Provenance,
+    Store, StoreError,
 };
 
 /// A known key keeps category, hits, score, pin and time of creation.
@@ -212,8 +212,10 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
 pub async fn a_strangers_key_is_adopted_only_by_the_owners_own_word(bench: &Bench) {
     let store = bench.store.as_ref();
     for (key, led, is_kept) in [("a", false, true), ("b", true, false)] {
-        let theirs = NewMemory { trust: Trust::Outside, ..memory(Some(key), "hotel", 1) };
-        let id = store.store_memory(theirs).await.unwrap().memory.id;
+        let theirs = |key: &str| NewMemory { trust: Trust::Outside, ..memory(Some(key), "hotel", 1) };
+        let id = store.store_memory(theirs(key)).await.unwrap().memory.id;
+        let like = key.to_uppercase();
+        store.store_memory(theirs(&like)).await.unwrap();
         let change = MemoryChange {
             content: Some(("hotel is open".to_owned(), Trust::Owner)),
             adopts: true,
@@ -226,6 +228,45 @@ pub async fn a_strangers_key_is_adopted_only_by_the_owners_own_word(bench: &Benc
         let adopted = store.update_memory(&key.into(), change).await.unwrap();
         let kept = if is_kept { key.to_owned() } else { id.0.to_string() };
         assert_eq!((adopted.key, adopted.trust), (kept, Trust::Owner), "{key}");
+        let beside = store.memory(&like.as_str().into()).await.unwrap();
+        assert_eq!(beside.is_none(), is_kept, "{key}: nothing of a stranger's looks like a key of the owner's");
+    }
+}
+
+/// Whatever strangers' texts have stored under it, or under one that looks like it, since it was forgotten or promoted.
+// SEC-065 LES-060 KAI-049
+pub async fn a_memory_of_the_owners_that_comes_back_has_its_key_for_itself(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (key, is_promoted) in [("cat", false), ("dog", true)] {
+        store.store_memory(memory(Some(key), "Tom", 1)).await.unwrap();
+        for _ in 1..5 {
+            store.reinforce_memory(&key.into(), 2).await.unwrap();
+        }
+        let mine = store.memory(&key.into()).await.unwrap().unwrap();
+        let new = NewPromotion { addition: "Tom.".to_owned(), trust: Trust::Owner, source: None, now_ms: 3 };
+        let promoted = match is_promoted {
+            true => Some(store.promote_memory(&key.into(), new).await.unwrap().id),
+            false => store.forget_memory(&key.into(), 3).await.map(|_| None).unwrap(),
+        };
+        let likes = [key.to_uppercase(), format!("{key}!")];
+        for like in [key, &likes[0], &likes[1]] {
+            let theirs = NewMemory { trust: Trust::Outside, ..memory(Some(like), &format!("not {like}"), 4) };
+            store.store_memory(theirs).await.unwrap();
+        }
+        // One that is archived keeps its key.
+        store.archive_memories(1, 5).await.unwrap();
+        match promoted {
+            Some(id) => _ = store.undo_promotion(id, 6).await.unwrap(),
+            None => {
+                let gone = store.memory_events(Some(mine.id)).await.unwrap().rows.pop().unwrap();
+                store.undo_memory(gone.id, 6).await.unwrap();
+            }
+        }
+        assert_eq!(store.memory(&key.into()).await.unwrap(), Some(mine), "{key}");
+        let all = store.memories(None).await.unwrap().rows;
+        let theirs: Vec<_> = all.iter().filter(|memory| memory.trust.is_foreign()).collect();
+        assert!(theirs.iter().all(|memory| memory.key == memory.id.to_string()), "{theirs:?}");
+        assert!(theirs.len() >= 2, "they are there: {theirs:?}");
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::named_params;
 use super::failure::Outcome;
 use super::instructing::raise;
 use super::memory_row::memory;
-use super::memory_table::{expect, find, find_content, free_key, put, remove, reserve_id, restore};
+use super::memory_table::{expect, find, find_content, free_key, number_look_alikes, put, remove, reserve_id, restore};
 use super::row;
 use super::{SqliteStore, Tx, archive, memory_events, memory_index, promotions, provenance, recall};
 use crate::{
@@ -47,7 +47,7 @@ impl Memories for SqliteStore {
                     own_key = Some(free_key(tx, known.id)?);
                 }
             }
-            change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {
+            let changed = change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {
                 if let Some(key) = own_key {
                     memory.key = key;
                 }
@@ -57,7 +57,11 @@ impl Memories for SqliteStore {
                 }
                 memory.category = change.category.unwrap_or(memory.category);
                 memory.updated_ms = change.now_ms;
-            })
+            })?;
+            if change.adopts && !changed.trust.is_foreign() {
+                number_look_alikes(tx, &changed, change.now_ms)?;
+            }
+            Ok(changed)
         })
         .await
     }
@@ -235,7 +239,7 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
     let said = Some((new.author, new.source.as_deref()));
     memory_events::record(tx, MemoryEventKind::Stored, known.as_ref(), Some(&memory), said, new.now_ms)?;
     if !memory.trust.is_foreign() {
-        number_look_alikes(tx, &memory.key, new.now_ms)?;
+        number_look_alikes(tx, &memory, new.now_ms)?;
     }
     Ok(StoredMemory { memory, fresh: known.is_none() })
 }
@@ -272,22 +276,6 @@ fn is_owners(memory: &Memory) -> StoreError {
          under another key",
         memory.key
     ))
-}
-
-/// Has each memory of a stranger's whose key looks like the owner's go by its number, so that a word of theirs means one memory.
-fn number_look_alikes(tx: &Tx<'_>, key: &str, now_ms: i64) -> Outcome<()> {
-    let look = KeyLook::of(key);
-    let mut statement =
-        tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = :owner AND archived = 0 AND trust <> :own")?;
-    let params = named_params! { ":owner": tx.owner, ":own": Trust::Owner.as_str() };
-    let others = row::list(&mut statement, params, "memory", "id", memory)?;
-    let is_alike =
-        |memory: &Memory| memory.trust.is_foreign() && memory.key != key && KeyLook::of(&memory.key).is_like(&look);
-    for theirs in others.rows.into_iter().filter(is_alike) {
-        let numbered = free_key(tx, theirs.id)?;
-        change_memory(tx, &theirs.id.into(), MemoryEventKind::Updated, None, now_ms, |memory| memory.key = numbered)?;
-    }
-    Ok(())
 }
 
 fn change_memory(
@@ -335,7 +323,7 @@ fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory
             if let Some(current) = &current {
                 adopt(tx, current, (&before.content, before.trust), Some("undo"), now_ms)?;
             }
-            restore(tx, before)?;
+            restore(tx, before, now_ms)?;
         }
         None => remove(tx, event.memory)?,
     }

@@ -1,14 +1,15 @@
 //! The table of memories: one is found, written and taken away, together with its words in the index.
 
-use limpid_core::{Memory, MemoryId};
+use limpid_core::memory::KeyLook;
+use limpid_core::{Memory, MemoryId, Trust};
 use rusqlite::{OptionalExtension, named_params};
 
 use super::failure::{Failure, Outcome, is_taken};
 use super::memory_index::Indexed;
 use super::memory_row::memory;
 use super::row::{self, stored};
-use super::{Tx, memory_index};
-use crate::{MemoryRef, StoreError};
+use super::{Tx, memory_events, memory_index};
+use crate::{MemoryEventKind, MemoryRef, StoreError};
 
 /// One memory.
 pub(super) fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
@@ -85,8 +86,33 @@ pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
     if removed == 1 { memory_index::remove(tx, id, before) } else { Ok(()) }
 }
 
-/// Writes a memory as it was; another one may have taken its key since.
-pub(super) fn restore(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+/// Has each memory of a stranger's whose key is that of one of the owner's, or looks like it, go by its number, so that a word of theirs
+/// means one memory.
+pub(super) fn number_look_alikes(tx: &Tx<'_>, mine: &Memory, now_ms: i64) -> Outcome<()> {
+    let look = KeyLook::of(&mine.key);
+    // A key is taken also where its memory is archived.
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM memory WHERE owner = :owner AND (archived = 0 OR key = :key) AND trust <> :own",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":key": mine.key, ":own": Trust::Owner.as_str() };
+    let others = row::list(&mut statement, params, "memory", "id", memory)?;
+    let is_alike = |other: &Memory| {
+        let is_theirs = other.trust.is_foreign() && other.id != mine.id;
+        is_theirs && (other.key == mine.key || KeyLook::of(&other.key).is_like(&look))
+    };
+    for theirs in others.rows.into_iter().filter(is_alike) {
+        let numbered = Memory { key: free_key(tx, theirs.id)?, ..theirs.clone() };
+        put(tx, &numbered)?;
+        memory_events::record(tx, MemoryEventKind::Updated, Some(&theirs), Some(&numbered), None, now_ms)?;
+    }
+    Ok(())
+}
+
+/// Writes a memory as it was. Another one of the owner's may have taken its key since; of strangers none keeps it.
+pub(super) fn restore(tx: &Tx<'_>, memory: &Memory, now_ms: i64) -> Outcome<()> {
+    if !memory.trust.is_foreign() {
+        number_look_alikes(tx, memory, now_ms)?;
+    }
     match put(tx, memory) {
         Err(Failure::Sql(error)) if is_taken(&error) => {
             let reason = format!("the key {} is another memory's; change that one first", memory.key);
