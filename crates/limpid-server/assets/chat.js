@@ -133,6 +133,7 @@ async function load() {
     const row = document.querySelector(".talks [aria-current] .clip");
     if (row) row.textContent = whole.title;
     document.dispatchEvent(new CustomEvent("archived", { detail: { id, archived: whole.archived } }));
+    document.querySelector("#others-read").hidden = !whole.others_read;
     if (whole.meter) document.querySelector("#meter").replaceChildren(html(whole.meter));
     status.textContent = "";
     stopper.hidden = true;

@@ -19,7 +19,8 @@ pub trait Conversations: Send + Sync {
     /// One conversation, or none of that id.
     async fn conversation(&self, id: &ConversationId) -> Result<Option<Conversation>, StoreError>;
 
-    /// The conversation of a kind that was written to last and is not archived; of equals, the one that was made last.
+    /// The conversation of a kind that was written to last, is not archived and only the owner reads: whoever writes where others read too
+    /// does not decide where the owner's next line goes. Of equals, the one that was made last.
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError>;
 
     /// The conversations that were written to last, newest first; single runs ([`ConversationKind::Run`]) and those in the archive are
@@ -233,10 +234,11 @@ impl Audience {
 }
 
 impl Conversation {
-    /// What a list says of what it is for; empty for an ordinary chat of the owner's.
+    /// What a list says of what it is for, or of who reads it; empty for an ordinary chat of the owner's.
     pub const fn badge(&self) -> &'static str {
         match self.audience {
-            Audience::Owner | Audience::Group => self.kind.badge(),
+            Audience::Owner => self.kind.badge(),
+            Audience::Group => "Group",
             Audience::Strangers => "Program",
         }
     }

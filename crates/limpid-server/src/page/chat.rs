@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_prompt::shown::shown_line;
+use limpid_runtime::commands::OTHERS_READ;
 use limpid_runtime::ui::can_be_interactive;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 use limpid_store::{Audience, Conversation, ConversationKind};
@@ -57,6 +58,9 @@ struct ChatScreen {
     is_interactive: bool,
     /// Whether its answers go to strangers: the owner says nothing in it.
     is_strangers: bool,
+    is_read_by_others: bool,
+    /// What is said where others read it too.
+    others_read: &'static str,
 }
 
 #[derive(Template)]
@@ -130,6 +134,8 @@ pub(super) async fn show(
         can_be_deleted: own.id != page.agent.directory().reports_id(),
         is_interactive: own.kind == ConversationKind::Interactive,
         is_strangers: own.audience == Audience::Strangers,
+        is_read_by_others: own.audience == Audience::Group,
+        others_read: OTHERS_READ,
         thread,
         choices: choices(&page, &choice, Some(&own)).await?,
         meter: meter(&page, choice).await,
@@ -151,8 +157,12 @@ pub(super) async fn thread(
     let after = thread.after.clone();
     let html = ThreadPart { id: own.id.to_string(), thread }.render()?;
     let meter = meter(&page, ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
-    Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "archived": own.is_archived, "meter": meter }))
-        .into_response())
+    let is_read_by_others = own.audience == Audience::Group;
+    Ok(Json(json!({
+        "html": html, "after": after, "title": title(&own), "archived": own.is_archived, "others_read": is_read_by_others,
+        "meter": meter,
+    }))
+    .into_response())
 }
 
 /// The owner sees what was delivered to a conversation.

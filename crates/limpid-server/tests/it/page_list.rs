@@ -80,6 +80,24 @@ async fn the_door_keeps_the_list_and_guests_words_are_theirs() {
     assert!(found.contains("a guest asks") && found.contains("<span class=\"tag\">Program</span>"), "{found}");
 }
 
+// SUR-020 SEC-065
+#[tokio::test]
+async fn a_conversation_that_others_read_says_so_in_the_list_and_above_its_messages() {
+    let bench = PageBench::new(ANSWER, "").await;
+    let id = bench.talk(&[("text", "first")]).await;
+    let says = "Others can read this conversation too; `/group off` ends that.";
+    let notice = |hidden: &str| format!("id=\"others-read\"{hidden}>{says}<");
+    let path = format!("/c/{id}");
+    assert!(bench.html(&path).await.contains(&notice(" hidden")));
+    bench.sent(&format!("{path}/send"), &[("text", "/group on")]).await;
+    let screen = bench.html(&path).await;
+    assert!(screen.contains(&notice("")), "{screen}");
+    let thread: Value = serde_json::from_str(&bench.html(&format!("{path}/thread")).await).unwrap();
+    assert_eq!(thread["others_read"], true, "a screen that is open learns it too");
+    let rows = bench.rows("").await;
+    assert!(rows.contains("<span class=\"tag\">Group</span>"), "{rows}");
+}
+
 // SUR-020
 #[tokio::test]
 async fn a_conversation_is_archived_brought_back_and_deleted_at_the_page() {

@@ -31,7 +31,8 @@ impl Conversations for SqliteStore {
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers AND NOT archived AND NOT gone
+                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND audience = 'owner' AND NOT strangers
+                   AND NOT archived AND NOT gone
                  ORDER BY updated_ms DESC, seq DESC LIMIT 1",
             )?;
             let params = named_params! { ":owner": tx.owner, ":kind": kind.as_str() };

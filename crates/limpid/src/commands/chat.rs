@@ -112,6 +112,8 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let mut changes = context.take_changes(agent);
     let here = agent.directory().find(&conversation).await?.map(|known| known.id);
+    // Another one may be the last one in a moment.
+    let conversation = here.clone().map_or(conversation, ConversationChoice::Id);
     if !json {
         unread::tell(agent, here.as_ref(), &mut None).await?;
     }

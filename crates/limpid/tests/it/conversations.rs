@@ -1,4 +1,4 @@
-//! Conversations are found, archived, brought back and deleted at the command line.
+//! Conversations are found, archived, brought back and deleted at the command line, and say who else reads them.
 
 use crate::kit::World;
 
@@ -56,4 +56,44 @@ async fn a_title_that_is_a_strangers_is_marked_like_what_was_said() {
         assert!(of(&table, "backup").contains("[someone else’s] zebra: backup done two"), "{table}");
         assert!(!of(&table, "my own zebra").contains("someone else"), "{table}");
     }
+}
+
+// SEC-065
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_others_read_says_so_and_takes_nothing_that_does_not_name_it() {
+    const SAYS: &str = "Others can read this conversation too; `/group off` ends that.";
+    const PROMPT: &str = "> ";
+    const SIZE: (u16, u16) = (24, 80);
+    let replies: String = (1..=5).map(|number| format!("[[reply]]\ntext = \"Answer {number}.\"\n")).collect();
+    let world = World::new(&replies).await;
+    world.done(&["chat", "mine"]).await;
+    world.done(&["chat", "room"]).await;
+    let listed = world.json(&["conversation", "list", "--json"]).await;
+    let id = |at: usize| listed["conversations"][at]["id"].as_str().unwrap().to_owned();
+    let (room, mine) = (id(0), id(1));
+    world.done(&["chat", "-c", &room, "/group on"]).await;
+    world.done(&["chat", "-c", &room, "to all"]).await;
+    let listed = world.done(&["conversation", "list"]).await;
+    assert!(listed.lines().any(|row| row.starts_with(&room) && row.contains("  Group  ")), "{listed}");
+
+    world.done(&["chat", "-c", "last", "for me"]).await;
+    world.done(&["goal", "create", "tidy up"]).await;
+    let mut terminal = world.terminal(&["chat"], SIZE);
+    terminal.wait_for(PROMPT).await.unwrap();
+    assert!(!terminal.shown().contains("Others can read"), "{}", terminal.shown());
+    terminal.keys("me again\r").await.unwrap();
+    terminal.wait_for("Answer 5.").await.unwrap();
+    let typed = async |id: &str| {
+        let shown = world.json(&["conversation", "show", id, "--json"]).await;
+        let messages = shown["messages"].as_array().unwrap();
+        messages.iter().filter_map(|message| message["typed"].as_str()).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!((typed(&mine).await.as_str(), typed(&room).await.as_str()), ("mine, for me, me again", "room, to all"));
+    for (id, goals) in [(&mine, 1), (&room, 0)] {
+        let listed = world.json(&["goal", "list", "-c", id, "--json"]).await;
+        assert_eq!(listed["goals"].as_array().unwrap().len(), goals, "{listed}");
+    }
+    let mut named = world.terminal(&["chat", "-c", &room], SIZE);
+    named.wait_for(PROMPT).await.unwrap();
+    assert!(named.shown().contains(SAYS), "{}", named.shown());
 }

@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
+use limpid_runtime::commands::OTHERS_READ;
 use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input, ServeEvent};
+use limpid_store::Audience;
 use reedline::{DefaultPrompt, DefaultPromptSegment, EditCommand, ExternalPrinter, HistoryItem, Reedline, Signal};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -67,7 +69,9 @@ struct Chat<'a> {
 /// # Errors
 /// When the terminal cannot be read, or the first turn finds that a conversation or model does not exist.
 pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json: bool) -> Result<(), Failure> {
-    let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
+    // It is looked up once: another one may be the last one when a line is typed, and the greeting names this one.
+    let found = agent.directory().find(&choice(talk.conversation.as_deref(), &ConversationChoice::Last)).await?;
+    let conversation = found.map_or(ConversationChoice::New, |found| ConversationChoice::Id(found.id));
     let shared = Arc::new(Mutex::new(conversation.clone()));
     let above = ExternalPrinter::new(LINES);
     let typed = context.home.path().join("data").join("terminal-typed.txt");
@@ -139,10 +143,11 @@ impl Chat<'_> {
             Some(known) => {
                 let profile = self.talk.profile.as_ref().unwrap_or(&known.profile);
                 let others = if profile == usual { String::new() } else { format!(" (new ones: {usual})") };
-                output::tell(&format!(
-                    "Continuing “{}” with the profile {profile}{others}. /new begins a new conversation.",
-                    known.title
-                ));
+                let end = format!("” with the profile {profile}{others}. /new begins a new conversation.");
+                output::tell(&output::named(&[("Continuing “", &known.title)], &end));
+                if known.audience == Audience::Group {
+                    output::tell(OTHERS_READ);
+                }
             }
             None => {
                 let profile = self.talk.profile.as_ref().unwrap_or(usual);
@@ -209,10 +214,10 @@ impl Chat<'_> {
                     change = changes::next(&mut self.changes) => {
                         // The editor holds the terminal: what fails here is told, and the line goes on.
                         if let Err(failure) = self.show(change).await {
-                            output::tell(&failure.to_string());
+                            output::tell_further_in(&failure.to_string());
                         }
                     }
-                    Some(told) = self.settings.recv() => output::tell(&told),
+                    Some(told) = self.settings.recv() => output::tell_further_in(&told),
                     // Between two readings Ctrl-C is no key but a signal, and none of them may be lost.
                     Some(()) = self.interrupts.recv() => {
                         if is_leaving {
@@ -309,7 +314,7 @@ impl Chat<'_> {
                 Ok(if reply.leaves { Next::Leave } else { Next::Read })
             }
             Err(failure) => {
-                output::tell(&failure.to_string());
+                output::tell_further_in(&failure.to_string());
                 Ok(Next::Read)
             }
         }
