@@ -133,9 +133,14 @@ impl OpenFolder {
     /// As the system says, and for a link, also on the way.
     pub fn file(&self, way: &Path) -> io::Result<Opened> {
         let (parent, name) = split(way)?;
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // See [`regular_file::opened`](crate::regular_file::opened).
+        #[cfg(target_os = "linux")]
+        let found = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        let found = OFlags::RDONLY | OFlags::NONBLOCK;
+        let flags = found | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&self.below(parent)?.0, name, flags, Mode::empty())?;
-        Opened::regular(File::from(file))
+        Opened::regular(&File::from(file))
     }
 
     /// Puts bytes in the place of whatever stands there, all of them or nothing, for the owner alone. Missing folders

@@ -32,6 +32,45 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(Opened::at(path)?.into_file())
 }
 
+/// Has what is read through a handle leave no time of access, by which a program that sees the file would know that it was read. The
+/// system permits this to the file's owner alone; for others the time changes as ever.
+#[cfg(target_os = "linux")]
+pub fn leave_no_trace(opened: impl std::os::fd::AsFd) {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    if let Ok(flags) = fcntl_getfl(&opened) {
+        let _ = fcntl_setfl(&opened, flags | OFlags::NOATIME);
+    }
+}
+
+/// Other systems have no such handles.
+#[cfg(not(target_os = "linux"))]
+pub fn leave_no_trace<T>(_: T) {}
+
+/// Opens what was found by its path alone (`O_PATH`), once it is known to be a regular file. It is the very file that was found. To open a
+/// pipe at once would tell whoever waits at its other end that somebody came.
+///
+/// # Errors
+/// As the system says.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "this is the function that everything else uses")]
+pub fn opened(found: &File, how: &mut OpenOptions) -> io::Result<File> {
+    use std::os::fd::AsRawFd as _;
+    // It was there a moment ago, so what is missing is `/proc`.
+    how.open(format!("/proc/self/fd/{}", found.as_raw_fd())).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::other("/proc is not mounted, without which no file is opened"),
+        _ => error,
+    })
+}
+
+/// Other systems find no file without opening it, and the options are those that it was opened with.
+///
+/// # Errors
+/// As the system says.
+#[cfg(not(target_os = "linux"))]
+pub fn opened(found: &File, _: &mut OpenOptions) -> io::Result<File> {
+    found.try_clone()
+}
+
 /// A regular file that was opened once. What is asked of it and what is read of it are of this very file, whatever its path
 /// leads to by then.
 #[derive(Debug)]
@@ -65,9 +104,9 @@ impl Opened {
     pub fn below(folder: &Path, path: &Path) -> io::Result<Self> {
         use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
         let folder = openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        Self::regular(openat2(folder, path, flags, Mode::empty(), resolve)?.into())
+        Self::regular(&openat2(folder, path, flags, Mode::empty(), resolve)?.into())
     }
 
     /// The file at a path within a folder that is no link itself.
@@ -87,20 +126,29 @@ impl Opened {
         {
             use rustix::fs::OFlags;
             use std::os::unix::fs::OpenOptionsExt as _;
+            #[cfg(target_os = "linux")]
+            let flags = OFlags::PATH;
             // A pipe that nobody writes to would be waited for.
-            let flags = if links { OFlags::NONBLOCK } else { OFlags::NONBLOCK | OFlags::NOFOLLOW };
+            #[cfg(not(target_os = "linux"))]
+            let flags = OFlags::NONBLOCK;
+            let flags = if links { flags } else { flags | OFlags::NOFOLLOW };
             options.custom_flags(flags.bits().cast_signed());
         }
         #[cfg(not(unix))]
         let _ = links;
-        Self::regular(options.open(path)?)
+        Self::regular(&options.open(path)?)
     }
 
-    /// A file that was opened already.
-    pub(crate) fn regular(file: File) -> io::Result<Self> {
-        let about = file.metadata()?;
+    /// A file that was found, on Linux by its path alone (`O_PATH`).
+    pub(crate) fn regular(found: &File) -> io::Result<Self> {
+        let about = found.metadata()?;
         let what = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
-        if about.is_file() { Ok(Self { file, about }) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, what)) }
+        if !about.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let file = opened(found, OpenOptions::new().read(true))?;
+        leave_no_trace(&file);
+        Ok(Self { file, about })
     }
 
     /// What the system says of the file.
@@ -153,6 +201,54 @@ mod tests {
         std::fs::create_dir(&inner).unwrap();
         std::os::unix::fs::symlink("../file", inner.join("out")).unwrap();
         assert!(Opened::below(&inner, Path::new("out")).is_err());
+    }
+
+    // SEC-058
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "what an ordinary open leaves is what this is compared with")]
+    fn a_file_that_was_read_looks_as_it_did_before() {
+        use std::fs::FileTimes;
+        use std::time::{Duration, SystemTime};
+        let folder = tempfile::tempdir().unwrap();
+        // Older than the last change, so that any other read changes it.
+        let (accessed, changed) = (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
+        let of = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "text").unwrap();
+            let times = FileTimes::new().set_accessed(accessed).set_modified(changed);
+            File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
+            path
+        };
+        let is_as_before = |path: &Path| std::fs::metadata(path).unwrap().accessed().unwrap() == accessed;
+        let (ours, below, others) = (of("ours"), of("below"), of("others"));
+        assert_eq!(read(&ours, 9).unwrap(), b"text");
+        assert_eq!(Opened::below(folder.path(), Path::new("below")).unwrap().bytes(9).unwrap(), b"text");
+        assert_eq!([&ours, &below].map(|path| is_as_before(path)), [true; 2]);
+        io::read_to_string(OpenOptions::new().read(true).open(&others).unwrap()).unwrap();
+        if is_as_before(&others) {
+            eprintln!("skipped: this disk keeps no times of access");
+        }
+    }
+
+    // SEC-058 SEC-090
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_at_the_other_end_of_a_pipe_knows_that_somebody_came() {
+        use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+        use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, openat};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let events = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&events, &pipe, WatchFlags::OPEN).unwrap();
+        let is_opened = || rustix::io::read(&events, &mut [0_u8; 256]).is_ok();
+        assert!(read(&pipe, 9).is_err() && Opened::at_no_link(&pipe).is_err());
+        assert!(Opened::below(folder.path(), Path::new("pipe")).is_err());
+        assert!(matches!(crate::without_links::standing(&pipe), Ok(None)));
+        assert!(!is_opened());
+        openat(CWD, &pipe, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
+        assert!(is_opened(), "to open it is seen");
     }
 
     // SEC-090

@@ -75,10 +75,9 @@ fn at(place: &Path) -> io::Result<Standing> {
     use std::os::unix::ffi::OsStringExt as _;
 
     let (folder, name) = folder_of(place)?;
-    // A pipe that nobody writes to would be waited for.
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     match openat2(&folder, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(file) => Ok(Standing::File(Opened::regular(file.into())?)),
+        Ok(file) => Ok(Standing::File(Opened::regular(&file.into())?)),
         Err(Errno::LOOP) => {
             // Read in the same folder. One that is no link any more was exchanged meanwhile.
             let target = readlinkat(&folder, name, Vec::new()).map_err(|_| led_away())?;

@@ -88,6 +88,7 @@ pub mod trust;
 pub mod ui;
 pub mod usage;
 pub mod window;
+pub mod zone;
 
 pub use agent::{AgentLimits, AgentRefusal, AgentState, Purse};
 pub use cache::CacheLife;

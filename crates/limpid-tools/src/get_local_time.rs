@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{Labelled, Sentence, ToolClass, sentence, zone};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ impl Tool for GetLocalTime {
         let Arguments { zone } = read_arguments(arguments)?;
         let zone = match zone.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
             None => context.zone.clone(),
-            Some(name) => TimeZone::get(name).map_err(|_| {
+            Some(name) => zone::named(name).ok_or_else(|| {
                 sentence!("`{}` is not a time zone; use an IANA name, such as Europe/Berlin", Labelled::outside(name))
             })?,
         };

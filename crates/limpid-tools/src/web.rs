@@ -24,6 +24,7 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
 use crate::echoed;
+use crate::tool::usual_text;
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
@@ -179,8 +180,7 @@ impl Web {
                 reach = &self.everybodys;
             }
             let host = server_of(next.as_str()).unwrap_or_else(|| Destination::host(""));
-            let address = plain_address(next.as_str()).unwrap_or_default();
-            if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, plain_address) {
+            if ask.bans.forbid(&host) || ask.bans.forbid_address(next.as_str(), compared) {
                 let next = if is_secret { "a secret link".to_owned() } else { next.into() };
                 return Err(sentence!("it leads to {}, which {}", Labelled::outside(next), OWNERS_RULES_FORBID));
             }
@@ -293,6 +293,11 @@ pub(crate) fn plain_address(url: &str) -> Option<String> {
     let pairs: Vec<String> = pairs.map(|pair| decoded(&pair.replace('+', " "))).collect();
     let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
     Some(format!("{start}{path}{query}"))
+}
+
+/// The forms in which a redirect's address and one of a rule are compared, as those of a call are.
+fn compared(address: &str) -> [String; 2] {
+    [plain_address(address).unwrap_or_else(|| address.to_owned()), usual_text(address)]
 }
 
 /// Arguments with their address as rules are compared with it, where they have one.

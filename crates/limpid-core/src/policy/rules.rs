@@ -88,13 +88,11 @@ impl Bans {
         self.destinations.iter().any(|banned| destination.has_any_of(banned))
     }
 
-    /// Whether it must not fetch this address; `normal` gives an address in the form in which both are compared.
-    pub fn forbid_address(&self, address: &str, normal: impl Fn(&str) -> Option<String>) -> bool {
-        let is_banned = |banned: &String| {
-            let banned = normal(banned).unwrap_or_else(|| banned.clone());
-            ArgumentPattern::Text(banned).concerns(&Argument::Text(address.to_owned()))
-        };
-        self.addresses.iter().any(is_banned)
+    /// Whether it must not fetch this address; `forms` gives the forms in which it is compared with one of a rule, of both.
+    pub fn forbid_address(&self, address: &str, forms: impl Fn(&str) -> [String; 2]) -> bool {
+        let addresses = forms(address).map(Argument::Text);
+        let mut banned = self.addresses.iter().flat_map(|banned| forms(banned)).map(ArgumentPattern::Text);
+        banned.any(|banned| addresses.iter().any(|address| banned.concerns(address)))
     }
 }
 

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::cron::{CronError, CronPattern};
+use crate::zone;
 
 /// How long ago a moment may be and still be meant.
 const PAST: SignedDuration = SignedDuration::from_secs(60);
@@ -115,7 +116,7 @@ impl Trigger {
     /// When there is no such zone, or the pattern cannot be used.
     pub fn cron(pattern: &str, zone: &str) -> Result<Self, TriggerError> {
         let pattern = CronPattern::parse(pattern)?;
-        let zone = TimeZone::get(zone).map_err(|_| TriggerError::Zone(zone.to_owned()))?;
+        let zone = zone::named(zone).ok_or_else(|| TriggerError::Zone(zone.to_owned()))?;
         Ok(Self::Cron { pattern, zone })
     }
 

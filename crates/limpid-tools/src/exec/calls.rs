@@ -25,15 +25,24 @@ const FILES: Calls = calls! {
     SYS_splice SYS_tee SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
     SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_mkdirat SYS_unlinkat SYS_renameat SYS_renameat2
     SYS_linkat SYS_symlinkat SYS_umask SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_listxattr SYS_llistxattr
-    SYS_flistxattr SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch
+    SYS_flistxattr
 };
+
+/// Waiting for what happens to files. It tells which of them others read.
+const WATCHING: Calls = calls! { SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch };
+
+/// The same under an older name.
+#[cfg(target_arch = "x86_64")]
+const OLD_WATCHING: Calls = calls! { SYS_inotify_init };
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_WATCHING: Calls = &[];
 
 /// The same under the names that older programs use.
 #[cfg(target_arch = "x86_64")]
 const OLD_FILES: Calls = calls! {
     SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename
     SYS_link SYS_symlink SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_eventfd
-    SYS_inotify_init SYS_vfork SYS_fork SYS_getpgrp SYS_alarm SYS_pause SYS_time SYS_arch_prctl
+    SYS_vfork SYS_fork SYS_getpgrp SYS_alarm SYS_pause SYS_time SYS_arch_prctl
 };
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_FILES: Calls = &[];
@@ -169,6 +178,8 @@ pub struct Allowance {
     pub attributes: bool,
     /// Whether the proxy may be connected to.
     pub network: bool,
+    /// Whether files may be watched: only what sees the owner's places may know what is read.
+    pub watch: bool,
 }
 
 /// The numbers that are allowed, each with its name and how.
@@ -212,6 +223,9 @@ fn whole(allowance: Allowance) -> Vec<(&'static str, i64)> {
     }
     if allowance.attributes {
         lists.extend([ATTRIBUTES, OLD_ATTRIBUTES]);
+    }
+    if allowance.watch {
+        lists.extend([WATCHING, OLD_WATCHING]);
     }
     lists.concat()
 }

@@ -67,6 +67,8 @@ pub struct Confinement {
     pub scratch: PathBuf,
     /// What it may reach over the network.
     pub network: Network,
+    /// Whether it may watch files, by which it knows what others read.
+    pub watch: bool,
     /// What it may use.
     pub limits: Limits,
     /// Whether it ends before a disk is nearly full, since nobody was asked about it.

@@ -10,6 +10,7 @@ use super::looks::{Looks, MayBePath};
 use super::named_places::Named;
 use super::places::Kind;
 use super::programs::Programs;
+use super::toolchains::HOMES;
 
 /// Folders on the way from that of a language to one of its programs, at most: `versions/node/v20/bin`.
 const DEEPEST_BIN: usize = 4;
@@ -117,8 +118,8 @@ impl Programs {
         longest(found)
     }
 
-    /// Whether a call names something in the folder of a toolchain, where packages of strangers lie, or a folder around whatever people
-    /// put among those of the system. A program that is called by its path is named too, unless it lies where those of the language do.
+    /// Whether a call names something in the folder of a toolchain, where packages of strangers lie, by its path or its variable, or a folder
+    /// around one or around whatever people put among those of the system. A program that is called by its path is named too, unless it lies where those of the language do.
     pub(super) fn names_package(&self, command: &Command) -> bool {
         let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
         let both = |folder: &PathBuf| [folder.clone(), real(folder)];
@@ -126,7 +127,12 @@ impl Programs {
         let is_there = |path: &Path| {
             folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(path)
         };
-        let names = |word: &String| folders.iter().any(|folder| word.contains(&folder.display().to_string()));
+        let variables = || HOMES.iter().filter(|(name, _)| folders.iter().any(|folder| folder.ends_with(name)));
+        let names = |word: &String| {
+            let is_variable = || variables().any(|(_, variable)| word.contains(variable));
+            folders.iter().any(|folder| word.contains(&folder.display().to_string())) || is_variable()
+        };
+        let is_around = |path: &Path| folders.iter().any(|folder| folder.starts_with(path));
         let of_path: Vec<PathBuf> =
             self.giver().given(&self.path).flat_map(|(written, opened)| [written.clone(), opened.path]).collect();
         let is_languages = |path: &Path| {
@@ -139,7 +145,11 @@ impl Programs {
         };
         is_there(&command.folder)
             || command.called.iter().any(is_of_package)
-            || command.paths.iter().any(|path| is_there(path.real.as_ref().unwrap_or(&path.said)))
+            || command
+                .paths
+                .iter()
+                .map(|path| path.real.as_ref().unwrap_or(&path.said))
+                .any(|path| is_there(path) || is_around(path))
             || command.words.iter().skip(1).any(names)
     }
 }

@@ -1,5 +1,6 @@
-//! What a program that may be a stranger's sees of `outside/`: the folders there that it starts in or names, and the files beside them. A
-//! yes to it is bound to the same, so it does not matter where a tool looks for modules and settings on its way up.
+//! What a program that may be a stranger's sees of `outside/`: where it names or starts in something there, the folders that it names, and
+//! the files beside them; else nothing. A yes to it is bound to the same, so it does not matter where a tool looks for modules and settings
+//! on its way up.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use super::view::View;
 pub(super) struct InOutside {
     /// The folders there that it sees: it starts in them, or names something in them.
     pub(super) folders: Vec<PathBuf>,
-    /// `outside/` itself, when it sees the files there beside these folders, and a program that it starts may look for some there.
+    /// `outside/` itself, when it sees the files there beside these folders.
     pub(super) files: Option<PathBuf>,
     /// The folders there that it does not see.
     covered: Vec<PathBuf>,
@@ -54,8 +55,8 @@ pub(super) fn confinement(
     Ok(confinement)
 }
 
-/// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the
-/// owner's.
+/// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none where it sees nothing of it,
+/// and for a program of the owner's.
 ///
 /// # Errors
 /// A sentence, when `outside/` cannot be listed: what opens there by its name cannot be covered then.
@@ -64,6 +65,9 @@ pub(super) fn in_outside(programs: &Programs, command: &Command) -> Result<Optio
     let outside = outside.filter(|_| command.named.low || command.is_listed);
     let Some(outside) = outside else { return Ok(None) };
     let NamedOutside { any, whole, folders } = &command.named.outside;
+    if !any {
+        return Ok(None);
+    }
     if *whole {
         return Ok(Some(InOutside { folders: vec![outside], files: None, covered: Vec::new() }));
     }
@@ -77,7 +81,7 @@ pub(super) fn in_outside(programs: &Programs, command: &Command) -> Result<Optio
     };
     let mut covered = folders_in(&outside).map_err(closed)?;
     covered.retain(|folder| !folders.contains(folder));
-    Ok(Some(InOutside { folders: folders.iter().cloned().collect(), files: any.then_some(outside), covered }))
+    Ok(Some(InOutside { folders: folders.iter().cloned().collect(), files: Some(outside), covered }))
 }
 
 /// The folders directly in a folder; none where that is not there.

@@ -14,6 +14,7 @@ use super::confinement::{Confinement, Network, Place};
 use super::given::NotGiven;
 use super::installed::{installed, is_in_system, is_put_into_system, package_of};
 use super::kept::kept;
+use super::named_places::Named;
 use super::programs::Programs;
 use super::remade::is_nothing_at;
 use super::stand_in::StandIn;
@@ -61,6 +62,15 @@ pub(super) enum Kind {
 }
 
 impl Folder {
+    /// Whether a call names it, if it is a stranger's.
+    fn is_named(&self, named: &Named) -> bool {
+        match self.kind {
+            Kind::Low => named.low_folders.contains(&self.place.path),
+            Kind::Outside => named.outside.any,
+            Kind::High { .. } | Kind::Programs | Kind::Toolchain => true,
+        }
+    }
+
     /// That it was moved, if it was. Where it is now, a view may show it that must not.
     fn moved(&self) -> Option<String> {
         let now = std::fs::read_link(format!("/proc/self/fd/{}", self.handle.as_raw_fd())).ok()?;
@@ -159,9 +169,7 @@ impl Programs {
             return Err(why);
         }
         // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
-        let low_folders = &command.named.low_folders;
-        let is_named = |folder: &Folder| folder.kind != Kind::Low || low_folders.contains(&folder.place.path);
-        let seen = |folder: &Folder| folder.kind.is_seen(view) && is_named(folder);
+        let seen = |folder: &Folder| folder.kind.is_seen(view) && folder.is_named(&command.named);
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
             let chosen = chosen.filter(|folder| (folder.kind.is_written(view) && !read_only) == write);
@@ -222,6 +230,7 @@ impl Programs {
             write,
             read,
             network: if view.has_network() { self.network.clone() } else { Network::default() },
+            watch: view.reads_high(),
             limits: self.limits_in(&command.folder),
             folder: command.folder.clone(),
             start: None,

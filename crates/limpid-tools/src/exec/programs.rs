@@ -152,7 +152,9 @@ impl Programs {
     /// All that a program that may be a stranger's and has the network could send: the folders that it sees, as the owner knows
     /// them, and hosts in the owner's own network.
     pub(super) fn could_send(&self, command: &Command) -> BTreeSet<String> {
-        let folders = self.low_folders_named(command).into_iter().chain(self.seen_besides(View::Apart, command));
+        let outside = command.named.outside.any.then(|| "outside/".to_owned());
+        let folders = self.low_folders_named(command).into_iter().chain(outside);
+        let folders = folders.chain(self.seen_besides(View::Apart, command));
         let (own, _) = self.network.own_and_others();
         folders.chain(own.into_iter().map(|host| format!("{host} in your network"))).collect()
     }
@@ -168,6 +170,7 @@ impl Programs {
                 format!("; what {} says, in your own network, it can send to {}", own.join(", "), others.join(", "))
             }
         };
+        let sees_outside = command.named.outside.any;
         let besides = self.seen_besides(view, command);
         let yours: String = besides.iter().map(|folder| format!(", `{folder}`")).collect();
         let variables: Vec<&str> = self.own_environment.iter().map(|(name, _)| name.as_str()).collect();
@@ -183,24 +186,32 @@ impl Programs {
                 let mut folders = self.low_folders_named(command);
                 let besides = besides.into_iter().filter(|folder| !folders.contains(folder)).collect::<Vec<_>>();
                 folders.extend(besides);
-                let folders: String = folders.into_iter().map(|folder| format!(", and in `{folder}`")).collect();
-                Some(format!(
-                    "it can reach {hosts} and send there this command and what lies in `outside/`, where copies of what is \
-                     yours may be{folders}{own}"
-                ))
+                let outside = sees_outside.then(|| "`outside/`, where copies of what is yours may be".to_owned());
+                let seen = outside.into_iter().chain(folders.iter().map(|folder| format!("`{folder}`")));
+                let seen = seen.collect::<Vec<_>>().join(", and in ");
+                let seen = if seen.is_empty() { seen } else { format!(" and what lies in {seen}") };
+                Some(format!("it can reach {hosts} and send there this command{seen}{own}"))
             }
             View::Reading { network: false, write: true } => Some(format!(
                 "it can read your folders{yours}{variables}, change nothing in them, and leave in `outside/` what it read there"
             )),
-            View::Low { write: true } => Some(format!(
-                "it can read your folders{yours}, change what lies in `outside/` and leave there what it read"
-            )),
-            View::Enclosed { write: true } if besides.is_empty() => {
-                Some("it can change what lies in `outside/`".to_owned())
+            View::Low { write: true } => {
+                let leaves = match sees_outside {
+                    true => ", change what lies in `outside/` and leave there",
+                    false => " and leave in `outside/`",
+                };
+                Some(format!("it can read your folders{yours}{leaves} what it read"))
             }
             View::Enclosed { write: true } => {
-                let folders = besides.join("`, and in `");
-                Some(format!("it can change what lies in `outside/`, and leave there what lies in `{folders}`"))
+                let read = besides.join("`, and in `");
+                Some(match (sees_outside, read.is_empty()) {
+                    (true, true) => "it can change what lies in `outside/`".to_owned(),
+                    (true, false) => {
+                        format!("it can change what lies in `outside/`, and leave there what lies in `{read}`")
+                    }
+                    (false, true) => "it can leave files in `outside/`".to_owned(),
+                    (false, false) => format!("it can leave in `outside/` what lies in `{read}`"),
+                })
             }
             View::High { .. } | View::Reading { .. } | View::Low { .. } | View::Enclosed { .. } => None,
         }

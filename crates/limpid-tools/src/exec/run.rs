@@ -21,6 +21,7 @@ use super::programs::Programs;
 use super::remade::AsBegun;
 use super::sandbox;
 use super::stand_in::StandIn;
+use super::toolchains::HOMES;
 use super::view::View;
 
 /// Seconds that the tool's own end may take after the program was told to end.
@@ -68,10 +69,13 @@ fn prepared(programs: &Programs, command: &Command, manner: Manner) -> Result<Pr
     confinement.frozen = frozen;
     confinement.without_skills(&unused_skills);
     let begun = Arc::new(AsBegun::of(&confinement));
-    let stand_in = match view {
-        View::Reading { write: true, .. } if !read_only => Some(programs.stand_in(&mut confinement)?),
-        _ => None,
+    let is_empty = match view {
+        View::Reading { write, .. } => write,
+        // What it does not name it does not see, and leaves something beside it.
+        View::Low { .. } | View::Apart | View::Enclosed { .. } => view.writes_outside() && !command.named.outside.any,
+        View::High { .. } => false,
     };
+    let stand_in = (is_empty && !read_only).then(|| programs.stand_in(&mut confinement)).transpose()?;
     if confinement.spares_disk {
         let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()))?;
         confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
@@ -288,7 +292,7 @@ fn environment(programs: &Programs) -> Vec<(String, String)> {
         ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
         ("npm_config_userconfig".to_owned(), "/dev/null".to_owned()),
     ];
-    for (name, variable) in [(".cargo", "CARGO_HOME"), (".rustup", "RUSTUP_HOME")] {
+    for (name, variable) in HOMES {
         let found = languages.iter().find(|folder| folder.ends_with(name));
         variables.extend(found.map(|folder| (variable.to_owned(), folder.display().to_string())));
     }

@@ -15,6 +15,9 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 
 use super::confinement::Place;
 
+/// Folders of languages by their names, and the variables that tell a program where they are.
+pub(super) const HOMES: [(&str, &str); 2] = [(".cargo", "CARGO_HOME"), (".rustup", "RUSTUP_HOME")];
+
 /// Levels of folders that are looked through.
 const DEPTH: usize = 3;
 

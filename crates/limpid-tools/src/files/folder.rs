@@ -9,6 +9,7 @@ use std::time::Instant;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions};
 use limpid_config::named_folder::{NamedFolder, NotUsed};
+use limpid_config::regular_file::{leave_no_trace, opened};
 use limpid_config::{RandomIds, hex};
 use limpid_core::{Sentence, sentence};
 
@@ -29,11 +30,12 @@ const TRIES: u32 = 3;
 /// Links that are followed at most, as the system does.
 const MAX_LINKS: u32 = 40;
 
-/// `O_NONBLOCK`: whoever opens a named pipe does not wait for its other end.
+/// `O_PATH`: what lies there is found and not opened, so that nobody at the other end of a named pipe knows of it. Elsewhere `O_NONBLOCK`:
+/// whoever opens such a pipe does not wait.
 #[cfg(target_os = "linux")]
-const NO_WAIT: i32 = 0o4000;
+const FINDS: i32 = 0o10_000_000;
 #[cfg(not(target_os = "linux"))]
-const NO_WAIT: i32 = 0x4;
+const FINDS: i32 = 0x4;
 
 /// A place whose folder is open.
 pub(super) struct Opened<'a> {
@@ -103,10 +105,10 @@ impl<'a> Opened<'a> {
     /// Reads a text file whole.
     pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();
-        let file = self.folder.open_with(&self.place.path, options.read(true).custom_flags(NO_WAIT));
-        let file = file.map_err(|error| self.trouble(&error))?;
-        self.stays_apart(&file)?;
-        self.read(file)
+        let found = self.folder.open_with(&self.place.path, options.read(true).custom_flags(FINDS));
+        let found = found.map_err(|error| self.trouble(&error))?;
+        self.stays_apart(&found)?;
+        self.read(found)
     }
 
     /// Refuses what was opened in the folder that is kept apart: what a path leads to may have changed since it was looked at.
@@ -128,8 +130,7 @@ impl<'a> Opened<'a> {
         let folder = self.folder.open_dir(&self.place.path).map_err(|error| self.trouble(&error))?;
         self.stays_apart(&folder)?;
         let mut entries = Vec::new();
-        for entry in folder.entries().map_err(|error| self.trouble(&error))? {
-            let name = PathBuf::from(entry.map_err(|error| self.trouble(&error))?.file_name());
+        for name in names_in(&folder).map_err(|error| self.trouble(&error))? {
             // A link that leads out is no folder to be entered.
             let is_folder = folder.metadata(&name).is_ok_and(|about| about.is_dir());
             entries.push((name, is_folder));
@@ -156,9 +157,9 @@ impl<'a> Opened<'a> {
         Err(sentence!("`{}` leads through more than {} links", echoed(&self.place.asked), MAX_LINKS))
     }
 
-    fn read(&self, file: File) -> Result<String, Sentence> {
+    fn read(&self, found: File) -> Result<String, Sentence> {
         let asked = &self.place.asked;
-        let about = file.metadata().map_err(|error| self.trouble(&error))?;
+        let about = found.metadata().map_err(|error| self.trouble(&error))?;
         if about.is_dir() {
             return Err(sentence!("`{}` is a folder; list it with list_dir", echoed(asked)));
         }
@@ -170,6 +171,9 @@ impl<'a> Opened<'a> {
         if about.len() > MAX_BYTES {
             return Err(too_many());
         }
+        let file = opened(&found.into_std(), std::fs::OpenOptions::new().read(true));
+        let file = file.map_err(|error| self.trouble(&error))?;
+        leave_no_trace(&file);
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.trouble(&error))?;
         if bytes.len() as u64 > MAX_BYTES {
@@ -277,8 +281,8 @@ impl<'a> Changing<'a> {
     /// The file's text.
     pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();
-        let file = self.folder.open_with(&self.name, options.read(true).custom_flags(NO_WAIT));
-        self.opened.read(file.map_err(|error| self.opened.trouble(&error))?)
+        let found = self.folder.open_with(&self.name, options.read(true).custom_flags(FINDS));
+        self.opened.read(found.map_err(|error| self.opened.trouble(&error))?)
     }
 
     /// Puts bytes in the place of whatever the file holds: all of them or nothing. The file keeps its mode.
@@ -342,19 +346,23 @@ impl<'a> Changing<'a> {
     /// crash leaves half a text in it.
     pub(super) fn append(&self, text: &str) -> Result<u64, Sentence> {
         let mut options = OpenOptions::new();
-        options.read(true).append(true).custom_flags(NO_WAIT);
-        let mut file = match self.folder.open_with(&self.name, &options) {
-            Ok(file) => file,
+        options.read(true).custom_flags(FINDS);
+        #[cfg(not(target_os = "linux"))]
+        options.append(true);
+        let found = match self.folder.open_with(&self.name, &options) {
+            Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.replace_with_mode(text.as_bytes(), None)?;
                 return Ok(text.len() as u64);
             }
             Err(error) => return Err(self.opened.trouble(&error)),
         };
-        let before = file.metadata().map_err(|error| self.opened.trouble(&error))?;
+        let before = found.metadata().map_err(|error| self.opened.trouble(&error))?;
         if !before.is_file() {
             return Err(sentence!("`{}` is no regular file", echoed(&self.opened.place.asked)));
         }
+        let file = opened(&found.into_std(), std::fs::OpenOptions::new().read(true).append(true));
+        let mut file = file.map_err(|error| self.opened.trouble(&error))?;
         if before.len() <= WRITTEN_ANEW {
             let mut read = Vec::new();
             file.read_to_end(&mut read).map_err(|error| self.opened.trouble(&error))?;
@@ -405,6 +413,30 @@ fn listed(folder: &NamedFolder) -> io::Result<Dir> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(Dir::from_std_file(std::fs::File::from(openat(&folder.handle, ".", flags, Mode::empty())?)))
+}
+
+/// The names in a folder.
+#[cfg(target_os = "linux")]
+fn names_in(folder: &Dir) -> io::Result<Vec<PathBuf>> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let handle = openat(folder, ".", flags, Mode::empty())?;
+    leave_no_trace(&handle);
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::new(handle)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        names.extend((name != "." && name != "..").then(|| PathBuf::from(name)));
+    }
+    Ok(names)
+}
+
+/// The names in a folder.
+#[cfg(not(target_os = "linux"))]
+fn names_in(folder: &Dir) -> io::Result<Vec<PathBuf>> {
+    folder.entries()?.map(|entry| Ok(PathBuf::from(entry?.file_name()))).collect()
 }
 
 /// Opens a folder by its name in another one, but none that a link leads to.

@@ -3,6 +3,7 @@
 use limpid_core::{Labelled, Sentence, Trust, sentence};
 use reqwest::StatusCode;
 use serde_json::Value;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::web::plain_address;
 
@@ -27,14 +28,28 @@ pub(crate) fn status(status: StatusCode) -> Sentence {
     sentence!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or("(unknown)"))
 }
 
-/// Arguments with each value as it is usually compared: texts without blanks around them and in small letters, addresses without any
-/// encoding.
+/// A text as it is usually compared: without blanks around it, in small letters, each written in one way only; an address without any
+/// encoding, and its host in its own letters.
+pub(crate) fn usual_text(text: &str) -> String {
+    let text = text.trim();
+    let text = plain_address(text).map_or_else(|| text.to_owned(), |address| with_own_letters(&address));
+    let text = text.to_lowercase();
+    text.nfc().collect()
+}
+
+/// An address with its host in its own letters, `bücher.example` for `xn--bcher-kva.example`.
+fn with_own_letters(address: &str) -> String {
+    let start = address.find("://").map_or(0, |at| at + 3);
+    let end = address[start..].find(['/', ':', '?']).map_or(address.len(), |at| start + at);
+    let (host, _) = idna::domain_to_unicode(&address[start..end]);
+    format!("{}{host}{}", &address[..start], &address[end..])
+}
+
+/// Arguments with each value as it is usually compared: texts without blanks around them, in small letters, each written in one way only;
+/// addresses without any encoding, and their hosts in their own letters.
 pub fn usual_form(arguments: &Value) -> Value {
     match arguments {
-        Value::String(text) => {
-            let text = text.trim();
-            Value::from(plain_address(text).unwrap_or_else(|| text.to_owned()).to_lowercase())
-        }
+        Value::String(text) => Value::from(usual_text(text)),
         // 7, 7.0 and 70e-1 are one number.
         Value::Number(number) => match number.as_f64() {
             Some(float) if number.is_f64() && float.fract() == 0.0 => Value::from(format!("{float:.0}")),
@@ -43,5 +58,26 @@ pub fn usual_form(arguments: &Value) -> Value {
         Value::Array(items) => items.iter().map(usual_form).collect(),
         Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), usual_form(value))).collect(),
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-071
+    #[test]
+    fn letters_are_compared_in_one_way_however_they_are_written() {
+        let own = "http://bücher.test:8080/x?q=y";
+        for spelled in [
+            "http://xn--bcher-kva.test:8080/x?q=y",
+            "HTTP://BÜCHER.test:8080/%78?q=y",
+            "http://bu\u{308}cher.test:8080/x?q=y",
+        ] {
+            assert_eq!(usual_text(spelled), own);
+        }
+        assert_eq!(usual_text("*Bücher.test*"), "*bücher.test*");
+        assert_eq!(usual_text(" Tagebu\u{308}cher.md"), "tagebücher.md");
+        assert_eq!(usual_text("http://tea.test"), "http://tea.test/");
     }
 }

@@ -71,8 +71,10 @@ pub(super) fn restrict(confinement: &Confinement, around: Around, scratch: &[Pat
     if status == RulesetStatus::NotEnforced {
         return Err("no Landlock: the kernel has none".to_owned());
     }
-    let attributes = around == Around::Namespaces;
-    for filter in filters(Allowance { attributes, network: confinement.network.is_granted() })? {
+    let (attributes, network) = (around == Around::Namespaces, confinement.network.is_granted());
+    // Landlock keeps nobody from watching what they cannot read.
+    let watch = confinement.watch && around == Around::Namespaces;
+    for filter in filters(Allowance { attributes, network, watch })? {
         seccompiler::apply_filter(&filter).map_err(|error| format!("no seccomp filter: {error}"))?;
     }
     Ok(())

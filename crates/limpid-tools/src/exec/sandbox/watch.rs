@@ -96,6 +96,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         skills: Vec::new(),
         scratch: "/tmp".into(),
         network: Network::default(),
+        watch: false,
         limits: Limits::default(),
         spares_disk: false,
     };

@@ -2,6 +2,7 @@
 
 mod closed;
 mod links;
+mod read;
 mod strangers;
 mod toolchains;
 

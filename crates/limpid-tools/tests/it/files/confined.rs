@@ -217,3 +217,28 @@ fn what_is_written_to_its_own_place_goes_over_no_link() {
         assert!(!at("new/er/c.md").exists());
     }
 }
+
+/// A stranger's program that runs later in such a folder would know by the times what was read.
+// SEC-058
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_was_read_or_listed_looks_as_it_did_before() {
+    use std::time::{Duration, SystemTime};
+    let bench = Bench::new();
+    let (letters, letter) = (bench.path("shared/letters"), bench.path("shared/letters/a.md"));
+    fs::create_dir(&letters).unwrap();
+    fs::write(&letter, "Dear all\n").unwrap();
+    // Older than the last change, so that any other read changes it.
+    let (accessed, changed) = (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
+    let times = fs::FileTimes::new().set_accessed(accessed).set_modified(changed);
+    for path in [&letter, &letters] {
+        fs::File::open(path).unwrap().set_times(times).unwrap();
+    }
+    for (tool, path) in [("list_dir", &letters), ("read_file", &letter)] {
+        let told = bench.call(tool, json!({ "path": path.display().to_string() })).await;
+        assert!(told.is_ok(), "{tool}: {told:?}");
+    }
+    for path in [&letter, &letters] {
+        assert_eq!(fs::metadata(path).unwrap().accessed().unwrap(), accessed, "{}", path.display());
+    }
+}

@@ -29,10 +29,7 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     assert_eq!(warning(&bench.programs, Trust::Owner, "home/workspace"), both);
     let apart = |folder: &str| {
         let named = bench.path(folder).display().to_string();
-        Some(format!(
-            "it can reach a.example and send there this command and what lies in `outside/`, where copies of what is \
-             yours may be, and in `{named}`"
-        ))
+        Some(format!("it can reach a.example and send there this command and what lies in `{named}`"))
     };
     for (trust, folder) in [(Trust::Owner, "theirs"), (Trust::Outside, "theirs"), (Trust::Owner, "mine/theirs")] {
         assert_eq!(warning(&bench.programs, trust, folder), apart(folder));
@@ -41,14 +38,22 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let leaves = "it can read your folders and the variables OWN_TOKEN, change nothing in them, and leave in `outside/` what it read there";
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace").as_deref(), Some(leaves));
     assert_eq!(warning(&alone, Trust::Owner, "home/workspace"), None);
+    let leaves = Some("it can leave files in `outside/`".to_owned());
+    assert_eq!(warning(&alone, Trust::Outside, "theirs"), leaves, "it sees nothing of the owner's");
     let changes = Some("it can change what lies in `outside/`".to_owned());
-    assert_eq!(warning(&alone, Trust::Outside, "theirs"), changes, "it sees nothing of the owner's");
-    let call = json!({ "command": format!("ls {}", bench.path("theirs").display()) });
-    let leaves = Exec::new(Arc::new(alone)).warning(Trust::Outside, &call);
-    assert_eq!(
-        leaves.as_deref(),
-        Some("it can read your folders, change what lies in `outside/` and leave there what it read")
-    );
+    assert_eq!(warning(&alone, Trust::Outside, "home/outside"), changes);
+    let names = |programs: &Programs, place: &str, folder: &str| {
+        let (words, folder) = (format!("ls {}", bench.path(place).display()), bench.path(folder).display().to_string());
+        let call = json!({ "command": words, "working_dir": folder });
+        Exec::new(Arc::new(programs.clone())).warning(Trust::Outside, &call).unwrap_or_default()
+    };
+    let leaves = "it can read your folders and leave in `outside/` what it read";
+    assert_eq!(names(&alone, "theirs", "home/workspace"), leaves);
+    let changes = "it can read your folders, change what lies in `outside/` and leave there what it read";
+    assert_eq!(names(&alone, "home/outside", "home/workspace"), changes);
+    let sends = "it can reach a.example and send there this command and what lies in `outside/`, where copies of what is yours may be";
+    let theirs = bench.path("theirs").display().to_string();
+    assert_eq!(names(&bench.programs, "home/outside", "theirs"), format!("{sends}, and in `{theirs}`"));
 }
 
 // SEC-058 SEC-087
@@ -68,17 +73,18 @@ async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes(
     };
     let language = language.display().to_string();
     let (told, bound) = warning(&bench.programs, "ls", "theirs");
-    assert_eq!(told, format!("it can change what lies in `outside/`, and leave there what lies in `{language}`"));
+    assert_eq!(told, format!("it can leave in `outside/` what lies in `{language}`"));
     assert!(bound.contains(&language), "{bound:?}");
     let (told, _) = warning(&bench.programs, "ls {}/theirs", "home/workspace");
     let reads = format!("it can read your folders, `{language}`");
-    assert_eq!(told, format!("{reads}, change what lies in `outside/` and leave there what it read"));
+    assert_eq!(told, format!("{reads} and leave in `outside/` what it read"));
     let (told, _) = warning(&bench.programs, "ls", "home/workspace");
     assert_eq!(told, format!("{reads}, change nothing in them, and leave in `outside/` what it read there"));
     let mut programs = bench.programs.clone();
     programs.network.names = vec!["a.example".to_owned(), "10.20.30.40:8080".to_owned()];
     let (told, before) = warning(&programs, "ls", "theirs");
-    assert!(told.ends_with(&format!(", and in `{}`, and in `{language}`", bench.path("theirs").display())), "{told}");
+    let seen = format!(" and what lies in `{}`, and in `{language}`", bench.path("theirs").display());
+    assert!(told.ends_with(&seen), "{told}");
     programs.network.also = vec!["10.20.30.40".parse().unwrap()];
     let own = "; what 10.20.30.40:8080 says, in your own network, it can send to a.example";
     for folder in ["theirs", "home/workspace"] {
@@ -164,8 +170,8 @@ async fn of_outside_a_strangers_program_sees_its_own_folder_and_those_that_it_na
     assert_eq!(run("../way", start).await, of(own, " own two"));
     let all = "own/a.x two/a.x node_modules/a.x letter.md Exit code: 0";
     assert_eq!(run("{}", start).await, of(all, ""));
-    // From a granted folder nobody climbs to `outside/`.
-    assert_eq!(run("", "theirs").await, of("letter.md Exit code: 0", ""));
+    // From a granted folder it sees nothing of `outside/`.
+    assert_eq!(run("", "theirs").await, of("Exit code: 0", ""));
 }
 
 // SEC-058 SEC-065
@@ -206,20 +212,20 @@ async fn of_many_folders_in_outside_none_is_seen_that_is_not_named() {
 /// A program may have closed it, and what lies there opens by its name all the same.
 // SEC-058
 #[tokio::test]
-async fn where_outside_cannot_be_listed_no_strangers_program_runs() {
+async fn where_outside_cannot_be_listed_no_strangers_program_runs_that_names_something_there() {
     let bench = Bench::new();
     bench.programs.resolve();
     let outside = bench.path("home/outside");
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o311)).unwrap();
     // Root lists it all the same.
     if outside.read_dir().is_err() {
-        let told = bench.run("cat {}/theirs/letter.md").await;
+        let told = bench.run("cat {}/theirs/letter.md {}/home/outside/x").await;
         assert!(told.contains("cannot be listed (permission is denied), so nothing was run"), "{told}");
     }
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o755)).unwrap();
     fs::remove_dir_all(&outside).unwrap();
     fs::write(&outside, "").unwrap();
-    let told = bench.run("cat {}/theirs/letter.md").await;
+    let told = bench.run("cat {}/theirs/letter.md {}/home/outside/x").await;
     assert!(told.contains("`outside/` cannot be listed (Not a directory), so nothing was run"), "{told}");
     assert!(told.contains("chmod u+rx ") && !told.contains("Dear all"), "{told}");
 }
