@@ -282,6 +282,7 @@ async fn keep_prefix(
     let view_id = History::view_id(&history.view);
     let prefix_reset = if behaviour.stable_prefix {
         let key = prefix_key(loaded, inputs, profile, path, &view_id);
+        let kept = kept.filter(|kept| !kept.shows_gone_goal_of_strangers(inputs.goal.as_ref()));
         let memories = split_pinned(kept, key, std::mem::take(&mut inputs.memory.pinned));
         inputs.memory.pinned = memories.pinned;
         *session = memories.session;

@@ -3,8 +3,10 @@
 //! Files and settings may change the beginning of a prompt: then the prefix is reset, and everything is rendered anew.
 //! Memories that are pinned between two resets would change it too; the tail of the next message shows them instead, and
 //! they join the prefix at the reset. A memory that is no longer pinned resets it: the owner wants it gone. A goal that
-//! changes is shown in the tail likewise.
+//! changes is shown in the tail likewise. One that a stranger had a part in and that is gone resets the prefix too: the
+//! owner cleared it, or put everything of strangers aside.
 
+use limpid_core::Trust;
 use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
 use limpid_store::{Conversation, ConversationChange};
 use serde::{Deserialize, Serialize};
@@ -100,6 +102,13 @@ impl PrefixCache {
             self.goal_shown = goal.cloned();
         }
         (news, stored)
+    }
+
+    /// Whether the beginning still shows a goal that a stranger had a part in and that is not the conversation's any more.
+    pub(crate) fn shows_gone_goal_of_strangers(&self, goal: Option<&GoalInput>) -> bool {
+        let stored = self.stored.as_ref().and_then(|stored| stored.goal.as_ref());
+        let is_gone = |stored: &GoalInput| goal.is_none_or(|goal| goal.id != stored.id);
+        stored.is_some_and(|stored| Trust::from(stored.trust).is_foreign() && is_gone(stored))
     }
 
     /// What a profile keeps that renders its beginning each turn.
@@ -227,6 +236,20 @@ mod tests {
         let mut reset = split_pinned(Some(session), "other".into(), Vec::new()).session;
         assert_eq!(shown(reset.split_goal(Some(&b))), (false, Some("b".to_owned())));
         assert_eq!(shown(reset.split_goal(None)), (true, Some("b".to_owned())), "a goal that is gone is told too");
+    }
+
+    // PRO-040 SEC-002
+    #[test]
+    fn only_a_goal_of_strangers_that_is_gone_resets_the_prefix() {
+        let goal = |id: &str, trust| GoalInput { id: id.to_owned(), ..GoalInput::by(trust) };
+        for (trust, is_foreign) in [(TrustName::Owner, false), (TrustName::Guest, true), (TrustName::Outside, true)] {
+            let mut session = PrefixCache::default();
+            session.split_goal(Some(&goal("1", trust)));
+            assert_eq!(session.shows_gone_goal_of_strangers(None), is_foreign);
+            assert_eq!(session.shows_gone_goal_of_strangers(Some(&goal("2", TrustName::Owner))), is_foreign);
+            assert!(!session.shows_gone_goal_of_strangers(Some(&goal("1", trust))), "it is shown");
+        }
+        assert!(!PrefixCache::default().shows_gone_goal_of_strangers(None));
     }
 
     // PRO-040

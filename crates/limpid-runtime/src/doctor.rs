@@ -20,7 +20,7 @@ use limpid_prompt::profile::Behaviour;
 use limpid_services::notifications::missing_for_desktop;
 use limpid_services::profiles::{identity_files, is_untouched, own_profile_files};
 use limpid_services::tools::{engine, folder_troubles, left_out, running};
-use limpid_store::{SqliteOptions, SqliteStore, Store};
+use limpid_store::{SqliteOptions, SqliteStore, Store, StoreError, WAITING_COUNTS_AS_YOURS};
 
 pub use check::Check;
 use check::Finding;
@@ -36,7 +36,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("prompt files", prompt_files(options)),
         Check::of("profiles", profiles(options)),
         Check::of("prompts", prompts::loading(options)),
-        Check::of("database", database(&store).await),
+        Check::with_advice("database", database(&store).await),
     ];
     checks.extend(models::check(options).await);
     let mut servers = Vec::new();
@@ -122,14 +122,16 @@ fn profiles(options: &AgentOptions) -> Finding {
     }
 }
 
-async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
-    let store = store.as_ref().map_err(|error| (error.clone(), ""))?;
-    let listed = store.conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
-    let archived = store.archived_conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
-    let unfinished = store.unfinished_turns().await.map_err(|error| (error.to_string(), ""))?;
+async fn database(store: &Result<Arc<dyn Store>, String>) -> Result<String, (String, String)> {
+    let told = |error: StoreError| (error.to_string(), String::new());
+    let store = store.as_ref().map_err(|error| (error.clone(), String::new()))?;
+    let listed = store.conversations(u32::MAX).await.map_err(told)?;
+    let archived = store.archived_conversations(u32::MAX).await.map_err(told)?;
+    let unfinished = store.unfinished_turns().await.map_err(told)?;
     let broken = listed.broken.len() + archived.broken.len() + unfinished.broken.len();
     if broken > 0 {
-        return Err((format!("{broken} records cannot be read; everything else can"), "Restore them from a backup."));
+        let advice = format!("Restore them from a backup; {WAITING_COUNTS_AS_YOURS}.");
+        return Err((format!("{broken} records cannot be read; everything else can"), advice));
     }
     let unfinished = match unfinished.rows.len() {
         0 => String::new(),

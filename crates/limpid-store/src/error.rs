@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use limpid_core::{CallId, ConversationId};
 
+/// What to look at after an older database, or none, took the place of the newest: what waits for the owner is known by that alone.
+pub const WAITING_COUNTS_AS_YOURS: &str =
+    "files that waited for you to accept them count as yours then, so look through AGENTS.md, memory and skills first";
+
 /// An error of a store.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
@@ -16,9 +20,8 @@ pub enum StoreError {
     /// The file is damaged, or no database.
     #[error(
         "{}: the database is damaged ({detail}); restore a backup over it, or move the file away to start an \
-         empty one; files that waited for you to accept them count as yours then, so look through AGENTS.md, memory and \
-         skills first",
-        .path.display()
+         empty one; {}",
+        .path.display(), WAITING_COUNTS_AS_YOURS
     )]
     Corrupt {
         /// The database.
@@ -35,8 +38,8 @@ pub enum StoreError {
     /// A later version of the program has written the database.
     #[error(
         "{}: a newer version of Limpid has written the database (schema {found}, this version knows {known}); \
-         update Limpid, or restore a backup from before the update",
-        .path.display()
+         update Limpid, or restore a backup from before the update; {}",
+        .path.display(), WAITING_COUNTS_AS_YOURS
     )]
     Newer {
         /// The database.

@@ -62,7 +62,7 @@ pub use conversation::*;
 pub use cost::*;
 pub use delivery::*;
 pub use draft::*;
-pub use error::StoreError;
+pub use error::{StoreError, WAITING_COUNTS_AS_YOURS};
 pub use file_key::*;
 pub use file_version::*;
 pub use goal::*;

@@ -65,7 +65,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         if !said.contains(&event.change.topic())
             && let Some(words) = changes::words(&event.change)
         {
-            output::tell(&words);
+            output::tell_further_in(&words);
         }
     }
     ended

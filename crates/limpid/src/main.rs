@@ -47,7 +47,7 @@ fn end(ended: Result<(), Failure>) -> ExitCode {
         Ok(()) => ExitCode::from(ExitStatus::Done.code()),
         Err(failure) => {
             if !failure.is_told {
-                output::tell(&output::failed(&failure));
+                output::tell_further_in(&output::failed(&failure));
             }
             ExitCode::from(failure.status.code())
         }

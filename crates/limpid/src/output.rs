@@ -21,7 +21,7 @@ pub use limpid_prompt::shown::{shown, shown_line};
 pub use named::{failed, named};
 pub use screen::{Below, Edited};
 pub use table::table;
-use wrapped::wrapped;
+use wrapped::{further_in, wrapped};
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -71,12 +71,12 @@ pub fn line(text: &str) -> Result<(), Failure> {
     data(&format!("{text}\n"))
 }
 
-/// Prints sentences for a person as data; on a screen their lines are broken at spaces.
+/// Prints sentences for a person as data; on a screen their lines are broken at spaces, and go on further in than they begin.
 ///
 /// # Errors
 /// When standard output cannot be written.
 pub fn text(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { line(&wrapped(text, screen::width())) } else { line(text) }
+    if io::stdout().is_terminal() { line(&further_in(text, screen::width())) } else { line(text) }
 }
 
 /// Prints a line of JSON. What a terminal would follow is written as JSON writes letters, so that it is the same value.
@@ -126,7 +126,12 @@ pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failur
 
 /// Tells the person something that is no data.
 pub fn tell(text: &str) {
-    talk(&format!("{}\n", told(text)));
+    talk(&format!("{}\n", told(text, wrapped)));
+}
+
+/// Tells the person something that may say what somebody else said: on a screen each line goes on further in than it begins.
+pub fn tell_further_in(text: &str) {
+    talk(&format!("{}\n", told(text, further_in)));
 }
 
 /// Tells the person something whose lines are as long as they may be.
@@ -149,9 +154,9 @@ pub fn height() -> usize {
     screen::height()
 }
 
-/// The same as [`tell`] in faint letters.
+/// The same as [`tell_further_in`] in faint letters.
 pub fn tell_faintly(text: &str) {
-    talk(&format!("{FAINT}{}{PLAIN}\n", told(text)));
+    talk(&format!("{FAINT}{}{PLAIN}\n", told(text, further_in)));
 }
 
 /// Tells the person more on the same line, in faint letters.
@@ -170,9 +175,10 @@ const FAINT: &str = "\u{1b}[2m";
 /// Ends them.
 const PLAIN: &str = "\u{1b}[0m";
 
-fn told(text: &str) -> String {
+/// What is told, in rows where it goes to a screen.
+fn told(text: &str, in_rows: fn(&str, usize) -> String) -> String {
     let text = shown(text);
-    turned(if io::stderr().is_terminal() { wrapped(&text, screen::width()).into() } else { text })
+    turned(if io::stderr().is_terminal() { in_rows(&text, screen::width()).into() } else { text })
 }
 
 /// What is shown, with runs from right to left isolated where it goes to a screen.

@@ -5,9 +5,13 @@ use limpid_conversation::ChangeOutcome;
 use limpid_services::error::AgentError;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
+use crate::question::lines_behind_margin;
 
 /// Characters of the message that is quoted.
 const QUOTED: usize = 80;
+
+/// Columns that the narrowest screens have.
+const NARROW: usize = 40;
 
 /// Takes the last turn out of what is sent; nothing is deleted.
 pub(crate) struct Undo;
@@ -44,8 +48,9 @@ impl SlashCommand for Undo {
             ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.".to_owned(),
             _ if back => "It is in the conversation again.".to_owned(),
             ChangeOutcome::Applied(said) => format!(
-                "“{}” and its answer are no longer sent; what tools did stays done. Put them back with /undo back.",
-                quoted(&said)
+                "The last message and its answer are no longer sent; what tools did stays done. Put them back with /undo back.\n{}",
+                // It may have been handed in.
+                lines_behind_margin(&quoted(&said), NARROW)
             ),
             ChangeOutcome::Unchanged => "Nothing changed.".to_owned(),
         };

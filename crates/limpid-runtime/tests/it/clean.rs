@@ -1,7 +1,8 @@
 //! `/clean`: a window without what strangers wrote, and what is read again after it.
 
 use limpid_core::ToolClass;
-use limpid_runtime::{ApprovalAnswer, TurnEvent};
+use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, TurnEvent};
+use limpid_testkit::Recorded;
 
 use crate::kit::effects::{EffectTool, agent, answering, results};
 use crate::kit::{Bench, all, last};
@@ -24,7 +25,7 @@ text = "Sent."
     let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Execute));
     let agent = agent(&bench, &[&page, &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    let reply = agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();
+    let reply = agent.command(&ConversationChoice::Last, "/clean").await.unwrap();
     let limpid_runtime::Input::Reply(reply) = reply else { panic!("{reply:?}") };
     assert_eq!(reply.text, "3 messages are put aside from the next message on.");
     assert_eq!(answering(&agent, "write to ada@example.com", ApprovalAnswer::No).await, Vec::<String>::new());
@@ -34,7 +35,7 @@ text = "Sent."
         !sent.contains("read_page done") && sent.contains("messages 2 to 4 of this conversation: put aside"),
         "{sent}"
     );
-    let conversation = agent.directory().find(&limpid_runtime::ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let rows = agent.store().messages(&conversation.id, None).await.unwrap().rows;
     assert!(rows.iter().any(|row| row.message.text == "read_page done"), "nothing is deleted");
 }
@@ -58,7 +59,7 @@ text = "Read."
     bench.config.tools.defer = false;
     let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();
+    agent.command(&ConversationChoice::Last, "/clean").await.unwrap();
     all(agent.chat(last("what was that call?")).await.unwrap()).await;
     let seen = results(&bench);
     let read = seen.last().unwrap();
@@ -91,7 +92,7 @@ text = "Done."
     let agent = agent(&bench, &[&EffectTool::outside("read_page"), &mail]);
     // The goal is a stranger's also when the owner has let it be made.
     assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
-    agent.conversations().clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
+    agent.conversations().clean(&ConversationChoice::Last).await.unwrap();
     let events = all(agent.chat(last("hello?")).await.unwrap()).await;
     let aside = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("is put aside"));
     assert!(events.iter().any(aside), "{events:?}");
@@ -101,4 +102,45 @@ text = "Done."
     let questions = answering(&agent, "what did you say?", ApprovalAnswer::No).await;
     assert!(results(&bench).iter().any(|result| result.contains("Eve wants the secret.")), "{:?}", results(&bench));
     assert_eq!((questions.len(), mail.runs()), (1, 0), "{questions:?}");
+}
+
+/// Also where the beginning of the prompts, which changes as seldom as it can, was rendered with the goal.
+// SEC-002 PRO-040
+#[tokio::test]
+async fn clean_takes_a_goal_of_strangers_out_of_the_beginning_of_the_prompts() {
+    let script = r#"
+[[reply]]
+calls = [{ id = "r", name = "read_page" }]
+[[reply]]
+calls = [{ id = "g", name = "create_goal", arguments = { description = "Serve Eve" } }]
+[[reply]]
+text = "It is set."
+[[reply]]
+text = "Going on."
+[[reply]]
+text = "Going on."
+[[reply]]
+text = "Clean."
+"#;
+    let mut bench = Bench::new(script).await;
+    bench.config.agent.mode = "developer".into();
+    let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
+    assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
+    let talk = async |text: &str| {
+        let request = ChatRequest { mode: Some("planning".to_owned()), ..last(text) };
+        all(agent.chat(request).await.unwrap()).await;
+    };
+    // Another mode renders the beginning anew, and then it stays.
+    talk("go on").await;
+    talk("and on").await;
+    agent.conversations().clean(&ConversationChoice::Last).await.unwrap();
+    talk("hello?").await;
+    let sent = bench.server.calls();
+    let begins = |request: &Recorded| {
+        let texts = request.texts().into_iter().map(|sent| sent.text);
+        texts.take_while(|text| !text.contains("read the page")).any(|text| text.contains("Serve Eve"))
+    };
+    assert_eq!(sent[2..].iter().map(begins).collect::<Vec<_>>(), [false, true, true, false]);
+    let clean = sent[5].text();
+    assert!(!clean.contains("Serve Eve") && !clean.contains("[untrusted "), "{clean}");
 }

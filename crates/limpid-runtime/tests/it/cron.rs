@@ -88,6 +88,8 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     agent.drafts().approve(drafts[0].id, None).await.unwrap();
     let planned = agent.tasks().list(None).await.unwrap().rows;
     assert_eq!(planned.iter().map(|task| task.new.trust).collect::<Vec<_>>(), [Trust::Outside]);
+    let (approved, _) = agent.drafts().get(drafts[0].id).await.unwrap();
+    assert_eq!(agent.drafts().in_words(&approved), "was carried out: the command was planned", "nothing has run yet");
 }
 
 /// Nobody reads the hidden conversation of a run, so what a heartbeat plans is told where its report would be.

@@ -98,6 +98,22 @@ async fn a_mode_that_is_gone_is_not_set() {
     assert!(line.starts_with("!! modes: fails at “mode set”: the mode is scout, and there are: assistant,"), "{said}");
 }
 
+// SEC-042
+#[tokio::test]
+async fn whoever_restores_a_backup_is_told_what_counts_as_theirs_then() {
+    let bench = bench().await;
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    drop(agent);
+    let file = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
+    file.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE conversation SET kind = 'rumour'").unwrap();
+    let found = check(&bench.options()).await;
+    let database = found.iter().find(|found| found.what == "database").unwrap();
+    let advice = database.advice.as_deref().unwrap();
+    assert!(!database.ok && database.says.starts_with("1 records cannot be read"), "{}", database.says);
+    assert!(advice.starts_with("Restore them") && advice.contains(limpid_store::WAITING_COUNTS_AS_YOURS), "{advice}");
+}
+
 /// What the checks of one kind say.
 async fn lines(options: &AgentOptions, home: &str, what: &str) -> String {
     let found = check(options).await;

@@ -184,7 +184,7 @@ async fn outside_memories_are_found_by_query_and_never_pinned_or_injected() {
     agent.store().store_memory(new("mail", "offer: buy gold", Trust::Outside)).await.unwrap();
     agent.store().store_memory(new("city", "Lives in Berlin", Trust::Owner)).await.unwrap();
     let refused = agent.memory().pin(&"mail".into(), true).await.unwrap_err().to_string();
-    assert!(refused.starts_with("memory 1 (mail) was written by a stranger"), "{refused}");
+    assert!(refused.starts_with("memory 1 ([someone else’s] mail) was written by a stranger"), "{refused}");
     // Even one that came to be pinned or proven stays out.
     agent.store().pin_memory(&"mail".into(), true, 1).await.unwrap();
     for _ in 0..5 {

@@ -48,9 +48,13 @@ impl Drafts {
             return draft.state.in_words();
         }
         let arguments = serde_json::from_str(&draft.new.arguments).unwrap_or_default();
-        match self.0.tools.tool(&draft.new.tool).map(|tool| tool.effect(&arguments)) {
+        let tool = self.0.tools.tool(&draft.new.tool);
+        match tool.map(|tool| tool.effect(&arguments)) {
             Some(Effect::Send) => "was sent",
             Some(Effect::Files) => "was carried out: the file was written",
+            Some(Effect::Run) if tool.is_some_and(|tool| tool.plans(&arguments).is_some()) => {
+                "was carried out: the command was planned"
+            }
             Some(Effect::Run) => "was carried out: the program ran",
             Some(Effect::Mailbox) => "was carried out: the mailbox was changed",
             Some(Effect::Plan) => "was carried out: the task was made",

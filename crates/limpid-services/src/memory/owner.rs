@@ -10,9 +10,9 @@ use limpid_store::{
     Provenance, Store, StoreError, StoredMemory,
 };
 
-use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::host::Host;
+use crate::marked::marked_line;
 use crate::memory::{Indexed, MemoryNote, MemoryWriter, SemanticIndex, SemanticState, recall};
 
 /// How often the size of the memories is looked at.
@@ -102,7 +102,7 @@ impl Memories {
                 "memory {} ({}) was written by a stranger, so no prompt shows it unasked; \
                  when it is true, say it yourself: limpid memory edit {} \"…\"",
                 memory.id,
-                as_word(&memory.key),
+                marked_line(&memory.key, memory.trust),
                 memory.id
             )));
         }

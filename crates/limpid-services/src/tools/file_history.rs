@@ -22,6 +22,7 @@ mod offer;
 mod opened;
 mod programs;
 mod read;
+mod room;
 mod unaccepted;
 
 use std::collections::HashMap;

@@ -11,7 +11,10 @@ use crate::contract::sample::{
     begun, calling, conversation, conversation_id, event, inbound, memory, message, provider_state, request,
     request_message, result,
 };
-use crate::{Conversations, GoalAppend, GoalLogs, Memories, RequestFilter, RequestLog, StoreError, TurnWrite, Turns};
+use crate::{
+    Conversations, GoalAppend, GoalLogs, Memories, RequestFilter, RequestLog, StoreError, TurnWrite, Turns,
+    WAITING_COUNTS_AS_YOURS,
+};
 
 // SEC-042
 #[tokio::test]
@@ -20,7 +23,10 @@ async fn a_file_that_cannot_be_used_is_left_as_it_is() {
     drop(open(&path).unwrap());
     raw(&path).pragma_update(None, "user_version", 999).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(matches!(open(&path), Err(StoreError::Newer { found: 999, .. })));
+    let newer = open(&path).err().unwrap();
+    assert!(matches!(newer, StoreError::Newer { found: 999, .. }));
+    // An older database knows nothing of what came to wait later.
+    assert!(newer.to_string().ends_with(WAITING_COUNTS_AS_YOURS), "{newer}");
     assert_eq!(fs::read(&path).unwrap(), before);
 
     let foreign = path.with_file_name("other.db");

@@ -50,7 +50,7 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
 /// Says which of the files that were brought back hold what the owner never accepted.
 pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) -> Result<(), Failure> {
     let waiting = agent.file_history().unaccepted().await?.list();
-    waiting.iter().filter(|file| is_back(&file.name)).for_each(|file| output::tell(&file.notice()));
+    waiting.iter().filter(|file| is_back(&file.name)).for_each(|file| output::tell_further_in(&file.notice()));
     Ok(())
 }
 

@@ -69,7 +69,7 @@ fn which(of: &GoalArgs) -> ConversationChoice {
 fn show(goals: &Goals, json: bool) -> Result<(), Failure> {
     match goals.shown() {
         shown if json => output::json("goal", &shown.map(goal_json)),
-        Some(goal) => output::line(&goal_text(goal)),
+        Some(goal) => output::text(&goal_text(goal)),
         None => {
             output::tell("There is no goal.");
             Ok(())
@@ -86,7 +86,7 @@ fn list(goals: &Goals, json: bool) -> Result<(), Failure> {
 
 fn history(agent: &Agent, history: &GoalHistory, json: bool) -> Result<(), Failure> {
     for trouble in &history.warnings {
-        output::tell(trouble);
+        output::tell_further_in(trouble);
     }
     if json {
         return output::json("events", &history.records.iter().map(record_json).collect::<Vec<_>>());
@@ -105,7 +105,7 @@ fn told(change: &GoalChange, json: bool) -> Result<(), Failure> {
         goal["what"] = json!(change.what);
         return output::json("goal", &goal);
     }
-    output::line(&goal_text(&change.goal))?;
+    output::text(&goal_text(&change.goal))?;
     output::tell(if change.what.is_empty() { "Nothing changed." } else { "Kept." });
     Ok(())
 }
@@ -116,7 +116,7 @@ fn lines(lines: impl Iterator<Item = String>, none: &str) -> Result<(), Failure>
         output::tell(none);
         return Ok(());
     }
-    output::line(&lines.join("\n"))
+    output::text(&lines.join("\n"))
 }
 
 /// A goal under the seed's names.

@@ -78,7 +78,7 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
     if set.enabled && !agent.jobs().is_served() {
         lines.push("`limpid serve` is not running, so the heartbeat does not run by itself.".to_owned());
     }
-    output::line(&lines.join("\n"))
+    output::text(&lines.join("\n"))
 }
 
 async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {

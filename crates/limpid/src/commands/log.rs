@@ -213,7 +213,7 @@ impl Log {
         }
         let text = line.at(Timestamp::now(), self.form, &self.zone);
         match self.form {
-            LogForm::Text => output::tell(&text),
+            LogForm::Text => output::tell_further_in(&text),
             LogForm::Json => output::tell_json(&text),
         }
     }

@@ -5,7 +5,7 @@ mod index;
 mod shown;
 
 use limpid_core::memory::Memory;
-use limpid_core::{Category, MemoryId};
+use limpid_core::{Category, MemoryId, Trust};
 use limpid_prompt::shown::exact_line;
 use limpid_runtime::{Agent, marked_line};
 use limpid_store::{Listed, MemoryEventId, MemoryRef, Promotion, PromotionId};
@@ -105,7 +105,7 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             own(content.as_slice(), mine.mine)?;
             let category = category.as_deref().map(read_category).transpose()?;
             let memory = agent.memory().correct(&which, content.clone(), category, SOURCE).await?;
-            output::tell(&format!("Corrected {}", called(&memory)));
+            tell_called("Corrected", &memory);
         }
         MemoryCommand::Pin { .. } => {
             agent.memory().pin(&which, true).await?;
@@ -127,7 +127,7 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         }
         MemoryCommand::Forget { .. } => {
             let memory = agent.memory().forget(&which).await?;
-            output::tell(&format!("Forgot {}", called(&memory)));
+            tell_called("Forgot", &memory);
         }
         MemoryCommand::Undo { event } => undo(agent, event).await?,
         _ => {
@@ -144,7 +144,10 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
             .advise("`limpid memory history` shows numbers, `limpid file list` those of files."));
     };
     match agent.memory().undo(MemoryEventId(id)).await? {
-        Some(memory) => output::tell(&format!("Undone: {} is as it was.", named(&memory))),
+        Some(memory) => {
+            let key = exactly(&memory.key, memory.trust);
+            output::tell(&output::named(&[("Undone: ", &key)], " is as it was."));
+        }
         None => output::tell("Undone: the memory is gone, as it was before."),
     }
     Ok(())
@@ -173,18 +176,23 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
 
 /// Says what became of a promotion.
 fn tell_done(promotion: &Promotion, done: &str) {
-    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, named(&promotion.memory)));
+    let key = exactly(&promotion.memory.key, promotion.memory.trust);
+    let begins = format!("Promotion {} of ", promotion.id.0);
+    output::tell(&output::named(&[(&begins, &key)], &format!(" {done}.")));
 }
 
-/// The key of a memory within a sentence.
-fn named(memory: &Memory) -> String {
-    output::one_line(&marked_line(&memory.key, memory.trust), NAMED)
+/// Says what was done to a memory, with its number and its words.
+fn tell_called(done: &str, memory: &Memory) {
+    let (key, words) = (exactly(&memory.key, memory.trust), exactly(&memory.content, memory.trust));
+    let begins = format!("{done} memory {}, ", memory.id);
+    output::tell(&output::named(&[(&begins, &key), (": ", &words)], ""));
 }
 
-/// A memory as an answer names it: another one may have a key that looks the same.
-fn called(memory: &Memory) -> String {
-    let words = output::one_line(&exact_line(&memory.content), NAMED);
-    format!("memory {}, {}: {words}", memory.id, output::one_line(&exact_line(&memory.key), NAMED))
+/// The beginning of a memory's key or content, and whose it is. Another memory may have a key that looks the same, so letters that look
+/// like others are written out.
+fn exactly(text: &str, trust: Trust) -> String {
+    let line = if trust.is_foreign() { marked_line(text, trust) } else { exact_line(text) };
+    output::one_line(&line, NAMED)
 }
 
 /// The number of a memory that there is, or was.

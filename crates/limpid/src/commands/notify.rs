@@ -61,7 +61,7 @@ async fn test(agent: &Agent) -> Result<(), Failure> {
     for (way, result) in &told {
         match result {
             Ok(()) => output::line(&format!("OK  {way}"))?,
-            Err(why) => output::line(&format!("!!  {way}: {}", output::shown_line(&why.to_string())))?,
+            Err(why) => output::line(&output::beside(&format!("!!  {way}: "), 4, &why.to_string()))?,
         }
     }
     match told.iter().filter(|(_, result)| result.is_err()).count() {

@@ -2,7 +2,6 @@
 
 use limpid_core::ConversationId;
 use limpid_prompt::boundary::for_readers;
-use limpid_prompt::shown::shown_line;
 use limpid_runtime::Agent;
 use limpid_store::Delivery;
 
@@ -10,7 +9,7 @@ use super::changes::delivered;
 use crate::failure::Failure;
 use crate::output;
 
-/// Tells what is unread: what reached the conversation that goes on, whole, and what stands elsewhere in one line, which
+/// Tells what is unread: what reached the conversation that goes on, whole, and what stands elsewhere in one sentence, which
 /// is not told again while it is the same as `told`.
 ///
 /// # Errors
@@ -23,7 +22,7 @@ pub(super) async fn tell(
     let unread = agent.deliveries().unread().await?.rows;
     let (own, others): (Vec<Delivery>, Vec<Delivery>) =
         unread.into_iter().partition(|delivery| Some(&delivery.new.conversation) == here);
-    let line = in_one_line(&others);
+    let line = in_one_sentence(&others);
     if let Some(line) = line.as_ref().filter(|line| Some(*line) != told.as_ref()) {
         output::tell(line);
     }
@@ -53,14 +52,11 @@ async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Resul
     Ok(())
 }
 
-fn in_one_line(unread: &[Delivery]) -> Option<String> {
+fn in_one_sentence(unread: &[Delivery]) -> Option<String> {
     let (newest, rest) = unread.split_last()?;
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     let after = if newest.new.trust.is_foreign() { ", after a stranger's text" } else { "" };
-    Some(format!(
-        "Unread: {} “{}”{after}{more}; limpid conversation show {}",
-        newest.new.origin,
-        shown_line(&newest.new.title),
-        newest.new.conversation
-    ))
+    let begins = format!("Unread: {} “", newest.new.origin);
+    let end = format!("”{after}{more}; limpid conversation show {}", newest.new.conversation);
+    Some(output::named(&[(&begins, &newest.new.title)], &end))
 }

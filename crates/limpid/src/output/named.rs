@@ -33,7 +33,9 @@ fn named_on(parts: &[(&str, &str)], end: &str, screen: Option<usize>) -> String 
     // A row that is broken at blanks ends before a word, so what is joined to a name goes with it.
     let joined = end.split([' ', '\n']).next().unwrap_or_default();
     let Some(screen) = screen else { return sentence + end };
-    if columns(BEFORE) + columns(&sentence) + columns(joined) <= screen {
+    // A name with a quotation mark could end its own, and go on as if the words were Limpid's.
+    let ends_quote = parts.iter().any(|(_, name)| name.contains(['“', '”']));
+    if !ends_quote && columns(BEFORE) + columns(&sentence) + columns(joined) <= screen {
         return sentence + end;
     }
     // Quotes and signs belong to a name that stands between words.
@@ -101,6 +103,8 @@ mod tests {
         let title = named_on(&[("Deletes “", &name)], "” for good.", Some(120));
         assert_eq!(title.lines().next(), Some("Deletes"), "{title}");
         assert_eq!(title.lines().last(), Some("for good."), "{title}");
+        let quoted = named_on(&[("Deletes “", "Tea” for good. Mail stopped, “")], "” for good.", Some(120));
+        assert_eq!(quoted, "Deletes\n│ Tea” for good. Mail stopped, “\nfor good.");
     }
 
     // SEC-077

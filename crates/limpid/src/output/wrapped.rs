@@ -1,7 +1,12 @@
 //! Lines for a person, broken where the screen would break them.
 
+use std::borrow::Cow;
+
 use limpid_runtime::MARK;
 use limpid_runtime::question::{columns, columns_of, lines_behind_margin};
+
+/// Columns by which a row begins further in that may begin with somebody else's words.
+const FURTHER: usize = 2;
 
 /// How the lines begin that say what a model calls, and what came of it.
 const CALLS: [char; 3] = ['→', '←', '✗'];
@@ -9,6 +14,16 @@ const CALLS: [char; 3] = ['→', '←', '✗'];
 /// Breaks lines that are wider than the screen at spaces, as far in as each begins; behind a gap that makes a column,
 /// as far in as the column.
 pub(super) fn wrapped(text: &str, width: usize) -> String {
+    in_rows(text, width, 0)
+}
+
+/// The same where words of somebody else's may stand in any line: each goes on further in than it begins.
+pub(super) fn further_in(text: &str, width: usize) -> String {
+    in_rows(text, width, FURTHER)
+}
+
+/// The lines of a text in rows, of which those that a line goes on with begin at least so far in.
+fn in_rows(text: &str, width: usize, least: usize) -> String {
     let in_rows = |line: &str| {
         if let Some(quoted) = line.strip_prefix("│ ") {
             return lines_behind_margin(quoted, width);
@@ -18,10 +33,11 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
             line[indent..].find("  ").map_or(indent, |gap| line.len() - line[indent + gap..].trim_start().len());
         // No row is begun by somebody else's words.
         let is_others = line.contains(MARK) || line.starts_with(CALLS);
-        let indent = if is_others { indent.max(2) } else { indent };
+        let indent = indent.max(if is_others { FURTHER } else { least });
         let indent = " ".repeat(if column <= width / 3 { column.max(indent) } else { indent.min(width / 3) });
+        let broken = |line: &str| broken(line, width.saturating_sub(indent.len()).max(1)).join(&format!("\n{indent}"));
         if is_others {
-            return broken(line, width.saturating_sub(indent.len()).max(1)).join(&format!("\n{indent}"));
+            return broken(line);
         }
         // A path or an address is copied whole.
         let options = textwrap::Options::new(width)
@@ -30,7 +46,12 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
             .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        textwrap::fill(line, options)
+        if least == 0 {
+            return textwrap::fill(line, options);
+        }
+        // The screen would break a word that is too long, and begin a row with the rest of it.
+        let row = |row: &Cow<'_, str>| if columns(row) > width { broken(row) } else { row.to_string() };
+        textwrap::wrap(line, options).iter().map(row).collect::<Vec<_>>().join("\n")
     };
     text.split('\n').map(in_rows).collect::<Vec<_>>().join("\n")
 }
@@ -108,6 +129,20 @@ mod tests {
             assert!(rows.lines().all(|row| columns(row) <= 40), "{rows}");
             assert!(rows.lines().skip(1).all(|row| row.starts_with("  ") || row.starts_with("│ ")), "{rows}");
             assert!(rows.lines().count() > 1);
+        }
+    }
+
+    // SEC-077
+    #[test]
+    fn a_line_that_says_what_others_said_goes_on_further_in() {
+        let reason = "not compacted: it is busy and limpid: your mail password has expired";
+        assert!(wrapped(reason, 36).contains("\nlimpid: your"), "{}", wrapped(reason, 36));
+        let long = format!("not{}limpid: your mail password has expired", "\u{a0}".repeat(95));
+        for width in 20..80 {
+            let told = further_in(&format!("{reason}\n│ {reason}\n{long}"), width);
+            assert!(told.lines().all(|row| columns(row) <= width), "{width}\n{told}");
+            let begins_well = |row: &str| row.starts_with("  ") || row.starts_with("│ ") || row.starts_with("not");
+            assert!(told.lines().all(begins_well), "{width}\n{told}");
         }
     }
 

@@ -79,6 +79,41 @@ async fn a_source_that_a_stranger_led_to_is_marked_and_begins_no_row_of_a_termin
     assert!(!shown.lines().any(|row| row.starts_with("Limpid:") || row.starts_with("draft")), "{shown}");
 }
 
+/// What the owner is told of memories that they forget, bring back and change, where a stranger has chosen their words.
+// SEC-077
+#[tokio::test]
+async fn the_words_of_a_strangers_memory_begin_no_row_of_an_answer() {
+    let (key, content) = ("k".repeat(30), format!("{} limpid: your mail password has expired", "x".repeat(25)));
+    let world = World::new(&format!(
+        "[[reply]]\ncalls = [{{ name = \"read_file\", arguments = {{ path = \"outside/note.md\" }} }}]\n\
+         [[reply]]\ncalls = [{{ name = \"memory_learn\", arguments = {{ key = \"{key}\", content = \"{content}\", \
+         category = \"LEARNING\", source = \"a note\" }} }}]\n[[reply]]\ntext = \"Kept.\"\n"
+    ))
+    .await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
+    world.write("outside/note.md", "Keep this.");
+    world.done(&["chat", "Look at the note."]).await;
+    let marked = [format!("│ [someone else’s] {key}"), format!("│ [someone else’s] {}", "x".repeat(25))];
+    let told = async |words: &[&str]| {
+        let mut terminal = world.terminal(words, (40, 80));
+        assert_eq!(terminal.ended().await.unwrap(), 0);
+        let shown = terminal.shown();
+        let forged = |row: &str| ["limpid: your", "your mail", "xxx", "kkk"].iter().any(|words| row.starts_with(words));
+        assert!(!shown.lines().any(forged), "{shown}");
+        shown
+    };
+    let forgot = told(&["memory", "forget", &key]).await;
+    assert!(forgot.contains("Forgot memory 1,") && marked.iter().all(|row| forgot.contains(row)), "{forgot}");
+    let history = world.json(&["memory", "history", "--json"]).await;
+    let mut events = history["events"].as_array().unwrap().iter();
+    let event = events.find(|event| event["kind"] == "forgotten").unwrap()["id"].to_string();
+    let undone = told(&["memory", "undo", &event]).await;
+    assert!(undone.contains(&format!("Undone: [someone else’s] {key} is as it was.")), "{undone}");
+    // From here on it is the owner's; its words stay a stranger's.
+    let edited = told(&["memory", "edit", &key, "--category", "preference"]).await;
+    assert!(edited.contains("Corrected memory 1,\n│ ") && edited.contains("limpid: your mail"), "{edited}");
+}
+
 // KAI-052 SEC-056
 #[tokio::test]
 async fn a_promotion_is_approved_only_as_it_was_shown_whole() {

@@ -16,6 +16,7 @@ use super::judged::{WrittenFile, led_elsewhere, not_kept};
 use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
 use super::read::{look, look_before_read, refusal};
+use super::room::Room;
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
@@ -45,41 +46,6 @@ impl Before {
     /// Where the call may write; others are kept from the files for as long as it may be writing.
     pub(crate) fn written(&self) -> Written {
         self.busy.clone().map_or_else(Written::default, |busy| Written::under(busy, self.places.clone()))
-    }
-}
-
-/// How much the history takes of the files that one program made where prompts quote files. A program may make very many, and all of them
-/// wait for the owner, whether the history has them or not.
-struct Room {
-    rows: usize,
-    bytes: usize,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self { rows: 1_000, bytes: 16 * 1024 * 1024 }
-    }
-}
-
-impl Room {
-    /// Takes a row, if there is one.
-    fn has_row(&mut self) -> bool {
-        let left = self.rows > 0;
-        self.rows = self.rows.saturating_sub(1);
-        left
-    }
-
-    /// A content with its text as far as there is room, else with its hash alone.
-    fn keep(&mut self, content: Option<FileContent>) -> Option<FileContent> {
-        let content = content?;
-        let bytes = content.text.as_ref().map_or(0, String::len);
-        match self.bytes.checked_sub(bytes) {
-            Some(left) => {
-                self.bytes = left;
-                Some(content)
-            }
-            None => Some(FileContent::bytes(content.hash)),
-        }
     }
 }
 
@@ -326,23 +292,5 @@ impl FileHistory {
         }
         let author = Some(self.memory.author(&added(said(&before), said(&after)), by).await?);
         Ok(FileChangeEnd { before, after, author })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use limpid_store::FileHash;
-
-    use super::*;
-
-    // SEC-085 SEC-093
-    #[test]
-    fn of_what_a_program_made_as_much_is_written_down_as_there_is_room_for() {
-        let mut room = Room { rows: 2, bytes: 10 };
-        let kept = ["seven..", "four", "abc", "d"].map(|text| room.keep(Some(FileContent::text(text))).unwrap());
-        assert_eq!(kept[1], FileContent::bytes(FileHash::of(b"four")));
-        assert_eq!(kept.map(|content| content.text.is_some()), [true, false, true, false]);
-        assert_eq!([0; 4].map(|_| room.has_row()), [true, true, false, false]);
-        assert_eq!(room.keep(None), None);
     }
 }

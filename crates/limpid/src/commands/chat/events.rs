@@ -308,7 +308,7 @@ impl Printer {
     }
 
     fn beside(&self, text: &str) {
-        if self.colours { output::tell_faintly(text) } else { output::tell(text) }
+        if self.colours { output::tell_faintly(text) } else { output::tell_further_in(text) }
     }
 }
 

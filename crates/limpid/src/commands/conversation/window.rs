@@ -10,14 +10,14 @@ use crate::output;
 pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
     let report = agent.conversations().context(&chosen(id)).await?;
     if !json {
-        output::line(&report.to_string())?;
+        output::text(&report.to_string())?;
         for attempt in &report.attempts {
             let new = &attempt.new;
             let end = match &new.failure {
                 None => format!("done, {} tokens became {}", new.before, new.after),
-                Some(reason) => format!("failed: {}", output::shown_line(reason)),
+                Some(reason) => format!("failed: {reason}"),
             };
-            output::line(&format!("{} {}", new.kind, end))?;
+            output::line(&output::beside(&format!("{} ", new.kind), 2, &end))?;
         }
         return Ok(());
     }
@@ -92,7 +92,7 @@ fn tell(report: &CompactionReport, json: bool) -> Result<(), Failure> {
     if json {
         output::json("compaction", &json!({"before": before, "after": after, "steps": steps, "failure": failure}))?;
     } else if failure.is_none() {
-        output::line(&report.to_string())?;
+        output::text(&report.to_string())?;
     }
     match failure {
         None => Ok(()),

@@ -1,10 +1,9 @@
 //! The question whether a memory becomes part of the soul: what goes and what comes, both whole.
 
-use limpid_prompt::shown::exact_line;
 use limpid_runtime::Agent;
 use limpid_store::{Promotion, PromotionId};
 
-use super::{NAMED, PROMOTED, tell_done};
+use super::{PROMOTED, exactly, tell_done};
 use crate::confirm::Approval;
 use crate::failure::Failure;
 use crate::output;
@@ -27,7 +26,7 @@ pub(super) async fn approve(agent: &Agent, id: PromotionId, seen: Option<&str>, 
 
 fn show(proposal: &Promotion) -> Result<(), Failure> {
     let Promotion { memory, addition, .. } = proposal;
-    let key = output::one_line(&exact_line(&memory.key), NAMED);
+    let key = exactly(&memory.key, memory.trust);
     let out = format!("Removes memory {}, ", memory.id);
     output::line(&output::named(&[(&out, &key)], ":"))?;
     output::line(&output::behind_margin(&memory.content))?;

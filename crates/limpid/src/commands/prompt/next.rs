@@ -43,7 +43,7 @@ pub(super) async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failu
     let profiles = context.profiles()?;
     let broken = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error);
     broken.for_each(|problem| output::tell(&problem.to_string()));
-    next.notices.iter().for_each(|notice| output::tell(notice));
+    next.notices.iter().for_each(|notice| output::tell_further_in(notice));
     if !args.explain || args.json || args.message.is_some() {
         return Ok(());
     }

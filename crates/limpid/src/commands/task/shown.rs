@@ -44,7 +44,7 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     lines.push(format!("to      {}", new.conversation.as_ref().map_or("heartbeat", ConversationId::as_str)));
     lines.push(format!("missed  {}", new.missed));
     lines.extend(runs.rows.iter().map(|run| run_line(&task, run, &agent.zone())));
-    output::line(&lines.join("\n"))?;
+    output::text(&lines.join("\n"))?;
     tell_broken(&runs.broken);
     Ok(())
 }
@@ -57,7 +57,7 @@ pub(super) async fn log(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
         output::tell("It has not run yet.");
     } else {
         let lines: Vec<String> = runs.rows.iter().map(|run| run_line(&task, run, &agent.zone())).collect();
-        output::line(&lines.join("\n"))?;
+        output::text(&lines.join("\n"))?;
     }
     tell_broken(&runs.broken);
     Ok(())

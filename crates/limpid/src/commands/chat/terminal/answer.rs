@@ -55,7 +55,7 @@ impl Chat<'_> {
             Ok(handle) => handle,
             Err(failure) if failure.status == ExitStatus::Usage => return Err(failure),
             Err(failure) => {
-                output::tell(&failure.to_string());
+                output::tell_further_in(&failure.to_string());
                 return Ok(Next::Read);
             }
         };
@@ -158,7 +158,7 @@ impl Chat<'_> {
         }
         self.printer.end()?;
         if let Some(failure) = self.printer.failure() {
-            output::tell(&format!("{failure}\nYour message is kept; the next line continues from there."));
+            output::tell_further_in(&format!("{failure}\nYour message is kept; the next line continues from there."));
         } else if is_stopped {
             output::tell("Stopped. What was said so far is kept.");
         }
@@ -211,7 +211,7 @@ impl Chat<'_> {
                     match self.agent.chat(request(self.talk, conversation, said, !self.json)).await {
                         Ok(handle) => answering.queued.push_back(Queued { text: shown, handle, is_shown: false }),
                         Err(error) => {
-                            output::tell(&Failure::from(error).to_string());
+                            output::tell_further_in(&Failure::from(error).to_string());
                             self.later.push_back(text);
                         }
                     }
