@@ -12,11 +12,11 @@ use serde_json::json;
 
 use crate::kit::agents::{Passed, agents, bench as agent_bench, calls, is_child, newest, open, says, talk};
 use crate::kit::effects::EffectTool;
-use crate::kit::{Bench, Once, PATIENCE, all, last, say};
+use crate::kit::{Bench, Once, PATIENCE, all, last, say, to_newest};
 
 /// The names of the tools that were asked about, with what each call was about; `before` is done before each answer.
 async fn asked(agent: &Agent, text: &str, before: impl AsyncFn()) -> Vec<(String, String)> {
-    let mut turn = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut turn = agent.chat(ChatRequest { can_answer: true, ..to_newest(agent, text).await }).await.unwrap();
     let mut asked = Vec::new();
     while let Some(event) = tokio::time::timeout(PATIENCE, turn.next()).await.unwrap() {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {

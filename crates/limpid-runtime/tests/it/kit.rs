@@ -23,7 +23,7 @@ use limpid_runtime::{
     Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, Parsing, TurnEvent,
     TurnHandle,
 };
-use limpid_store::{Author, NewInbound, NewItem, NewMemory};
+use limpid_store::{Audience, Author, ConversationKind, NewInbound, NewItem, NewMemory};
 use limpid_testkit::{Recorded, Recorder, Script};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -124,7 +124,19 @@ pub async fn answering(status: &'static str) -> String {
 
 /// Says something in the last conversation and returns every event.
 pub async fn say(agent: &Agent, text: &str) -> Vec<TurnEvent> {
-    all(agent.chat(last(text)).await.unwrap()).await
+    all(agent.chat(to_newest(agent, text).await).await.unwrap()).await
+}
+
+/// The chat that was written to last, whoever reads it besides the owner.
+pub async fn newest_chat(agent: &Agent) -> ConversationChoice {
+    let chats = agent.store().conversations(50).await.unwrap().rows.into_iter();
+    let mut chats = chats.filter(|chat| chat.kind == ConversationKind::Chat && chat.audience != Audience::Strangers);
+    chats.next().map_or(ConversationChoice::Last, |chat| ConversationChoice::Id(chat.id))
+}
+
+/// A message of the owner's to that chat.
+pub async fn to_newest(agent: &Agent, text: &str) -> ChatRequest {
+    ChatRequest { conversation: newest_chat(agent).await, ..last(text) }
 }
 
 /// The owner begins a chat or goes on with it; then a message of somebody else's arrives in it. Returns the request that

@@ -12,7 +12,7 @@ use limpid_runtime::{
 use serde_json::{Map, Value, json};
 
 use crate::kit::effects::EffectTool;
-use crate::kit::{Bench, last, say};
+use crate::kit::{Bench, last, say, to_newest};
 
 const DIARY: &str = "Doctor Adams at nine, ward 4711.";
 
@@ -94,7 +94,7 @@ fn agent(bench: &Bench, service: &Arc<Service>) -> Agent {
 
 /// What the owner is asked in a turn, each with what "always" would cover; they say no.
 async fn asked(agent: &Agent, text: &str) -> Vec<(String, Option<String>)> {
-    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..to_newest(agent, text).await }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {

@@ -1,6 +1,6 @@
 //! Slash commands, the same on every surface.
 
-use crate::kit::{Bench, say};
+use crate::kit::{Bench, newest_chat, say};
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::{Agent, AgentError, ConversationChoice, Input, SlashReply};
 
@@ -14,7 +14,7 @@ usage = { input = 140, cached = 120, output = 1 }
 "#;
 
 async fn command(agent: &Agent, text: &str) -> Result<SlashReply, AgentError> {
-    match agent.command(&ConversationChoice::Last, text).await? {
+    match agent.command(&newest_chat(agent).await, text).await? {
         Input::Reply(reply) => Ok(reply),
         Input::Message(text) => panic!("{text} is no command"),
     }

@@ -51,7 +51,11 @@ impl Played {
 
     /// The owner has the repository's own test run, in another conversation.
     async fn run_the_test(&self) {
-        self.attack.then(vec![exec("python3 test.py", &self.repository.path().display().to_string())]);
+        self.run("python3 test.py").await;
+    }
+
+    async fn run(&self, command: &str) {
+        self.attack.then(vec![exec(command, &self.repository.path().display().to_string())]);
         self.attack.world.done(&["chat", "-c", "new", "run the test"]).await;
     }
 
@@ -79,7 +83,8 @@ async fn a_copy_that_a_strangers_text_had_made_is_sent_by_no_program_unasked() {
     let Some(played) = Played::new(reads, copies, "").await else { return };
     played.attack.world.done(&["chat", "what is in the README?"]).await;
     assert!(played.attack.world.home.path().join("outside/notes.md").exists(), "the copy lies there");
-    played.run_the_test().await;
+    let outside = played.attack.world.home.path().join("outside");
+    played.run(&format!("python3 test.py {}", outside.display())).await;
     assert_eq!((played.drafts().await.len(), played.attack.web.bodies()), (1, Vec::new()));
     let asked = played.attack.world.done(&["draft", "show", "1"]).await;
     let port = played.attack.web.url.rsplit(':').next().unwrap();

@@ -17,12 +17,13 @@ async fn played(is_group: bool) -> Attack {
     world.write("outside/notes/page.md", MARK);
     world.done(&["task", "add", "Change the PIN 4712", "--after", "2d", "--kind", "reminder"]).await;
     world.done(&["chat", "hello"]).await;
+    let chat = &world.newest_chat().await;
     if is_group {
-        let told = world.done(&["chat", "--conversation", "last", "/group on"]).await;
+        let told = world.done(&["chat", "--conversation", chat, "/group on"]).await;
         assert!(told.contains("each look at what is yours waits"), "{told}");
     }
     attack.then(vec![("read_file", json!({ "path": "outside/notes/page.md" }))]);
-    world.done(&["chat", "--conversation", "last", "look at the page"]).await;
+    world.done(&["chat", "--conversation", chat, "look at the page"]).await;
     attack
 }
 
@@ -63,12 +64,13 @@ async fn what_stood_beside_earlier_messages_is_told_to_nobody_else() {
     let attack = Attack::new(|_| Vec::new(), |_| Vec::new(), |_| page("")).await;
     let world = &attack.world;
     world.done(&["chat", "hello"]).await;
+    let chat = &world.newest_chat().await;
     world.done(&["memory", "add", "door code", "The door code is 4711."]).await;
     world.done(&["memory", "pin", "door code"]).await;
-    world.done(&["chat", "--conversation", "last", "what is up?"]).await;
+    world.done(&["chat", "--conversation", chat, "what is up?"]).await;
     assert!(attack.newest().contains("4711"), "or this tests nothing: {}", attack.newest());
-    world.done(&["chat", "--conversation", "last", "/group on"]).await;
-    world.done(&["chat", "--conversation", "last", "and what else?"]).await;
+    world.done(&["chat", "--conversation", chat, "/group on"]).await;
+    world.done(&["chat", "--conversation", chat, "and what else?"]).await;
     let newest = attack.newest();
     assert!(newest.contains("what is up?") && !newest.contains("4711"), "{newest}");
 }
@@ -80,11 +82,12 @@ async fn refused(is_group: bool) -> Attack {
     let world = &attack.world;
     world.write("outside/notes/page.md", MARK);
     world.done(&["chat", "hello"]).await;
+    let chat = &world.newest_chat().await;
     if is_group {
-        world.done(&["chat", "--conversation", "last", "/group on"]).await;
+        world.done(&["chat", "--conversation", chat, "/group on"]).await;
     }
     attack.then(vec![("read_file", json!({ "path": "outside/notes/page.md" }))]);
-    world.done(&["chat", "--conversation", "last", "look at the page"]).await;
+    world.done(&["chat", "--conversation", chat, "look at the page"]).await;
     attack
 }
 

@@ -26,11 +26,12 @@ async fn guessed(is_group: bool) -> Attack {
     .await;
     let (world, web) = (&attack.world, attack.web.url.as_str());
     world.done(&["chat", &format!("plan it with {web}/hotels")]).await;
+    let chat = &world.newest_chat().await;
     if is_group {
-        world.done(&["chat", "--conversation", "last", "/group on"]).await;
+        world.done(&["chat", "--conversation", chat, "/group on"]).await;
     }
     attack.then(vec![("web_fetch", json!({ "url": format!("{web}/mark") }))]);
-    world.done(&["chat", "--conversation", "last", &format!("read {web}/mark")]).await;
+    world.done(&["chat", "--conversation", chat, &format!("read {web}/mark")]).await;
     attack
 }
 
@@ -45,7 +46,8 @@ async fn what_an_edit_answers_tells_others_nothing_of_the_file() {
     assert_eq!(note, "Trip: door code 0815\n");
     // Nor does one that the owner says yes to and that fails.
     attack.world.run(&["draft", "approve", "1"]).await;
-    attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
+    let chat = &attack.world.newest_chat().await;
+    attack.world.done(&["chat", "--conversation", chat, "go on"]).await;
     assert!(!attack.newest().contains("does not stand in"), "{}", attack.newest());
 }
 
@@ -60,11 +62,12 @@ async fn called(is_group: bool, rules: &str, calls: Vec<Planned>) -> Attack {
     world.write("workspace/wedding/guests.md", "Ada.");
     world.write("outside/notes/page.md", MARK);
     world.done(&["chat", "hello"]).await;
+    let chat = &world.newest_chat().await;
     if is_group {
-        world.done(&["chat", "--conversation", "last", "/group on"]).await;
+        world.done(&["chat", "--conversation", chat, "/group on"]).await;
     }
     attack.then(vec![("read_file", json!({ "path": "outside/notes/page.md" }))]);
-    world.done(&["chat", "--conversation", "last", "look at the page"]).await;
+    world.done(&["chat", "--conversation", chat, "look at the page"]).await;
     attack
 }
 

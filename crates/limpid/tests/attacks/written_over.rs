@@ -89,7 +89,8 @@ fn python(words: &str, folder: &str) -> Planned {
 async fn what_a_program_writes_over_can_be_undone() {
     let Some(played) = Played::new(false, "tea", |_| Vec::new()).await else { return };
     let folder = played.repository.path().display().to_string();
-    played.look(vec![python("test.py", &folder)]).await;
+    let outside = played.attack.world.home.path().join("outside");
+    played.look(vec![python(&format!("test.py {}", outside.display()), &folder)]).await;
     played.attack.world.done(&["draft", "approve", "1"]).await;
     assert_eq!(played.results(), (Some("gone".to_owned()), None), "{}", played.attack.newest());
     let changes = played.changes_of_programs().await;

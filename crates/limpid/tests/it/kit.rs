@@ -162,6 +162,12 @@ impl World {
         serde_json::from_str(&self.done(words).await).unwrap()
     }
 
+    /// The conversation that was written to last, whoever reads it.
+    pub(crate) async fn newest_chat(&self) -> String {
+        let listed = self.json(&["conversation", "list", "--json"]).await;
+        listed["conversations"][0]["id"].as_str().unwrap().to_owned()
+    }
+
     /// What the conversation holds afterwards: who said what.
     pub(crate) async fn conversation(&self) -> Vec<(String, String)> {
         let shown = self.json(&["conversation", "show", "last", "--json"]).await;

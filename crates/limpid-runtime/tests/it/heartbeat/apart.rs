@@ -41,7 +41,7 @@ async fn messages_use_up_half_of_the_tokens_and_the_owners_items_have_the_rest()
     assert_eq!([next("a").await, next("b").await, next("c").await], [(1, 0), (2, 0), (2, 1)]);
     let told = told(&agent).await;
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("background_tokens_per_day (the half for what others began)"), "{told:?}");
+    assert!(told[0].contains("background_tokens_per_day (the half for other people's messages)"), "{told:?}");
     bench.write("workspace/HEARTBEAT.md", "- Backup (daily)\n");
     assert_eq!([next("d").await, next("e").await], [(3, 2), (3, 3)]);
     assert!(bench.server.calls()[2].text().contains("Backup"));

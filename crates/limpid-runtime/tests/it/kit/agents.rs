@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::kit::effects::EffectTool;
-use crate::kit::{Bench, PATIENCE, all, last};
+use crate::kit::{Bench, PATIENCE, all, to_newest};
 
 /// Time that passes when the test says so: a wait is over when at least its length has passed.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ pub fn open(bench: &Bench, pause: &Passed, tools: &[&Arc<EffectTool>]) -> Agent 
 
 /// Says something and waits until no agent of the chat works any more.
 pub async fn talk(agent: &Agent, text: &str) -> Vec<TurnEvent> {
-    let handle = agent.chat(last(text)).await.unwrap();
+    let handle = agent.chat(to_newest(agent, text).await).await.unwrap();
     let conversation = handle.conversation().clone();
     let events = all(handle).await;
     let waiting = agent.conversations().wait_for_agents(&conversation);

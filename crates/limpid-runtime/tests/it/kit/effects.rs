@@ -11,7 +11,7 @@ use limpid_runtime::{
 };
 use serde_json::{Map, Value};
 
-use crate::kit::{Bench, last};
+use crate::kit::{Bench, to_newest};
 
 /// A tool that keeps the arguments of each run. Its argument `to` is a destination, `path` a file that it writes.
 pub struct EffectTool {
@@ -180,7 +180,7 @@ pub fn results(bench: &Bench) -> Vec<String> {
 
 /// Talks with somebody who answers every question in the same way; returns the questions.
 pub async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec<String> {
-    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..to_newest(agent, text).await }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
@@ -199,7 +199,7 @@ pub async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec
 
 /// Talks with somebody who says "always" to every question; returns what each such yes would cover.
 pub async fn saying_always(agent: &Agent, text: &str) -> Vec<String> {
-    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..to_newest(agent, text).await }).await.unwrap();
     let mut covered = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
