@@ -55,10 +55,11 @@ pub fn leave_no_trace<T>(_: T) {}
 #[expect(clippy::disallowed_methods, reason = "this is the function that everything else uses")]
 pub fn opened(found: &File, how: &mut OpenOptions) -> io::Result<File> {
     use std::os::fd::AsRawFd as _;
-    // It was there a moment ago, so what is missing is `/proc`.
-    how.open(format!("/proc/self/fd/{}", found.as_raw_fd())).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::Error::other("/proc is not mounted, without which no file is opened"),
-        _ => error,
+    let path = format!("/proc/self/fd/{}", found.as_raw_fd());
+    how.open(&path).map_err(|error| match Path::new(&path).symlink_metadata() {
+        // Nobody is to take the file for one that is not there.
+        Err(_) => io::Error::other("/proc is not mounted, without which no file is opened"),
+        Ok(_) => error,
     })
 }
 

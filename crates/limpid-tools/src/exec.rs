@@ -13,7 +13,7 @@
 //!   them is kept back.
 //! - `outside`: what a stranger's program sees of the folder for what strangers wrote.
 //! - `remade`: whether what a program must not see is still what it was when it began.
-//! - `stand_in`: the folder that a program with the network writes.
+//! - `stand_in`: the folder that a program writes which sees nothing of `outside/`.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
 //!   everything that it started, the others restrict themselves and start it.

@@ -53,7 +53,7 @@ pub use snapshot::Snapshot;
 pub(crate) use tool::status;
 pub use tool::{
     Concerned, Found, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext,
-    echoed, read_arguments, usual_form,
+    ascii_form, echoed, read_arguments, usual_form,
 };
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;

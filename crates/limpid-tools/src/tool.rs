@@ -14,8 +14,8 @@ use limpid_core::policy::{ArgumentPattern, Destination, Effect};
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust};
 use serde_json::{Map, Value};
 
-pub use self::arguments::{echoed, read_arguments, usual_form};
-pub(crate) use self::arguments::{status, usual_text};
+pub use self::arguments::{ascii_form, echoed, read_arguments, usual_form};
+pub(crate) use self::arguments::{ascii_text, status, usual_text};
 pub use self::call::{Concerned, Found, Named, PathArgument, Started, StrangersProgram};
 pub use self::context::{SendState, ShownItems, ToolContext};
 

@@ -24,7 +24,7 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
 use crate::echoed;
-use crate::tool::usual_text;
+use crate::tool::{ascii_text, usual_text};
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
@@ -278,6 +278,9 @@ pub(crate) fn plain_address(url: &str) -> Option<String> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let path = decoded(path).replace('\\', "/");
     let (host, steps) = path.split_once('/').unwrap_or((&path, ""));
+    let (name, port) = host.rsplit_once(':').map_or((host, ""), |(name, _)| (name, &host[name.len()..]));
+    // `mail.example.` is `mail.example`.
+    let host = format!("{}{port}", name.trim_end_matches('.'));
     let is_folder = steps.is_empty() || ["/", "/.", "/.."].iter().any(|end| path.ends_with(end));
     let mut taken: Vec<&str> = Vec::new();
     for step in steps.split('/') {
@@ -296,8 +299,8 @@ pub(crate) fn plain_address(url: &str) -> Option<String> {
 }
 
 /// The forms in which a redirect's address and one of a rule are compared, as those of a call are.
-fn compared(address: &str) -> [String; 2] {
-    [plain_address(address).unwrap_or_else(|| address.to_owned()), usual_text(address)]
+fn compared(address: &str) -> [String; 3] {
+    [plain_address(address).unwrap_or_else(|| address.to_owned()), usual_text(address), ascii_text(address)]
 }
 
 /// Arguments with their address as rules are compared with it, where they have one.

@@ -15,7 +15,7 @@ pub struct AgentsConfig {
     /// Seconds that an agent may be inactive. One that its caller waits for has this much time in all.
     pub timeout_seconds: u64,
     /// Tokens, in and out, for all agents of one message; as many again after they read a stranger's text, and as many for agents started
-    /// because of one.
+    /// because of a stranger's text.
     pub tokens_per_tree: u64,
     /// Named agents that may be given work; `*` is all of them.
     pub allow: Vec<String>,

@@ -12,7 +12,7 @@ use super::word::{word, words};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatConfig {
-    /// Its own model, as `provider/model`. Default, also when that one is unavailable: the general one.
+    /// Its own model, as `provider/model`. Default: the general model, which is also used when this one is unavailable.
     pub model: Option<String>,
     /// Its mode. Default: assistant.
     pub mode: Option<String>,

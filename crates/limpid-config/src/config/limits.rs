@@ -31,9 +31,9 @@ pub struct LimitsConfig {
     pub tokens_per_day: Option<u64>,
     /// US dollars that a day may cost. Background work stops at three quarters of it.
     pub dollars_per_day: Option<f64>,
-    /// Tokens a day for heartbeats and tasks; work begun because of others may use half.
+    /// Tokens a day for heartbeats and tasks; work started by other people's messages may use half.
     pub background_tokens_per_day: u64,
-    /// US dollars a day for heartbeats and tasks; work begun because of others may use half.
+    /// US dollars a day for heartbeats and tasks; work started by other people's messages may use half.
     pub background_dollars_per_day: Option<f64>,
     /// Limits of single prompt paths.
     pub path: BTreeMap<String, PathLimits>,

@@ -178,7 +178,7 @@ pub struct Allowance {
     pub attributes: bool,
     /// Whether the proxy may be connected to.
     pub network: bool,
-    /// Whether files may be watched: only what sees the owner's places may know what is read.
+    /// Whether files may be watched: what may be a stranger's must not know what is read.
     pub watch: bool,
 }
 

@@ -119,7 +119,8 @@ impl Programs {
     }
 
     /// Whether a call names something in the folder of a toolchain, where packages of strangers lie, by its path or its variable, or a folder
-    /// around one or around whatever people put among those of the system. A program that is called by its path is named too, unless it lies where those of the language do.
+    /// around whatever people put among those of the system. A program that is called by its path is named too, unless it lies where those of
+    /// the language do.
     pub(super) fn names_package(&self, command: &Command) -> bool {
         let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
         let both = |folder: &PathBuf| [folder.clone(), real(folder)];
@@ -132,7 +133,6 @@ impl Programs {
             let is_variable = || variables().any(|(_, variable)| word.contains(variable));
             folders.iter().any(|folder| word.contains(&folder.display().to_string())) || is_variable()
         };
-        let is_around = |path: &Path| folders.iter().any(|folder| folder.starts_with(path));
         let of_path: Vec<PathBuf> =
             self.giver().given(&self.path).flat_map(|(written, opened)| [written.clone(), opened.path]).collect();
         let is_languages = |path: &Path| {
@@ -145,11 +145,7 @@ impl Programs {
         };
         is_there(&command.folder)
             || command.called.iter().any(is_of_package)
-            || command
-                .paths
-                .iter()
-                .map(|path| path.real.as_ref().unwrap_or(&path.said))
-                .any(|path| is_there(path) || is_around(path))
+            || command.paths.iter().any(|path| is_there(path.real.as_ref().unwrap_or(&path.said)))
             || command.words.iter().skip(1).any(names)
     }
 }

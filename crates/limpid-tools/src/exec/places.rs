@@ -230,7 +230,7 @@ impl Programs {
             write,
             read,
             network: if view.has_network() { self.network.clone() } else { Network::default() },
-            watch: view.reads_high(),
+            watch: !view.reads_low(),
             limits: self.limits_in(&command.folder),
             folder: command.folder.clone(),
             start: None,

@@ -139,12 +139,16 @@ pub async fn run(
             &format!("`{place}` was replaced or removed while it ran, so its output counts as a stranger's."),
         );
     }
+    let saw_outside_empty = stand_in.is_some() && !matches!(view, View::Reading { .. });
     if let Some(laid) = stand_in.and_then(StandIn::lay_down) {
         line(&mut text, &laid);
     }
     if ended != "Exit code: 0" {
         let lacked_network = !view.has_network() && speaks_of_network(&text);
         about_view(programs, view, read_only, &closed).iter().for_each(|sentence| line(&mut text, sentence));
+        if saw_outside_empty {
+            line(&mut text, "`outside/` was empty for it when it began, since the command names nothing there.");
+        }
         if lacked_network && !programs.network.is_granted() {
             line(&mut text, "It had no network: the owner granted none (`network` under [exec] in limpid.toml).");
         }

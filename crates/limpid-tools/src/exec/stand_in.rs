@@ -1,5 +1,6 @@
-//! The empty folder that stands in the place of `outside/` for a program that reads the owner's folders and is the owner's: nothing of
-//! a stranger's is there, whatever the program is told to open. What it writes is laid into `outside/` when it has ended.
+//! The empty folder that stands in the place of `outside/` for a program that reads the owner's folders and is the owner's, and for
+//! one that may be a stranger's and names nothing in `outside/`: it sees nothing of what lies there, whatever it is told to open. What it
+//! writes is laid into `outside/` when it has ended.
 
 use std::fs;
 use std::io::{self, ErrorKind};

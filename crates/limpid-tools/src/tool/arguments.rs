@@ -28,6 +28,13 @@ pub(crate) fn status(status: StatusCode) -> Sentence {
     sentence!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or("(unknown)"))
 }
 
+/// A text without blanks around it and in small letters; an address without any encoding, with its host as the web has it (`xn--…`), as a
+/// rule may have a part of it.
+pub(crate) fn ascii_text(text: &str) -> String {
+    let text = text.trim();
+    plain_address(text).unwrap_or_else(|| text.to_owned()).to_lowercase()
+}
+
 /// A text as it is usually compared: without blanks around it, in small letters, each written in one way only; an address without any
 /// encoding, and its host in its own letters.
 pub(crate) fn usual_text(text: &str) -> String {
@@ -48,15 +55,24 @@ fn with_own_letters(address: &str) -> String {
 /// Arguments with each value as it is usually compared: texts without blanks around them, in small letters, each written in one way only;
 /// addresses without any encoding, and their hosts in their own letters.
 pub fn usual_form(arguments: &Value) -> Value {
+    form(arguments, usual_text)
+}
+
+/// The same with the hosts of addresses as the web has them.
+pub fn ascii_form(arguments: &Value) -> Value {
+    form(arguments, ascii_text)
+}
+
+fn form(arguments: &Value, of_text: fn(&str) -> String) -> Value {
     match arguments {
-        Value::String(text) => Value::from(usual_text(text)),
+        Value::String(text) => Value::from(of_text(text)),
         // 7, 7.0 and 70e-1 are one number.
         Value::Number(number) => match number.as_f64() {
             Some(float) if number.is_f64() && float.fract() == 0.0 => Value::from(format!("{float:.0}")),
             _ => Value::from(number.to_string()),
         },
-        Value::Array(items) => items.iter().map(usual_form).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), usual_form(value))).collect(),
+        Value::Array(items) => items.iter().map(|item| form(item, of_text)).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), form(value, of_text))).collect(),
         other => other.clone(),
     }
 }
@@ -79,5 +95,10 @@ mod tests {
         assert_eq!(usual_text("*Bücher.test*"), "*bücher.test*");
         assert_eq!(usual_text(" Tagebu\u{308}cher.md"), "tagebücher.md");
         assert_eq!(usual_text("http://tea.test"), "http://tea.test/");
+        for dotted in ["http://tea.test.:8080/x", "http://tea.test..:8080/x"] {
+            assert_eq!(usual_text(dotted).as_str(), usual_text("http://tea.test:8080/x"), "{dotted}");
+        }
+        assert_eq!(usual_text("http://xn--bcher-kva.test."), "http://bücher.test/");
+        assert_eq!(ascii_text("http://Bücher.test/TEA"), "http://xn--bcher-kva.test/tea");
     }
 }

@@ -3,7 +3,7 @@
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_core::stars::fits;
 use limpid_core::{ConversationId, Trust};
-use limpid_tools::{Found, StrangersProgram, usual_form};
+use limpid_tools::{Found, StrangersProgram, ascii_form, usual_form};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -229,8 +229,8 @@ impl CallFacts {
 }
 
 /// The forms in which arguments are compared: a tool's own adds to the usual one.
-fn forms(tool: &dyn Tool, arguments: &Value) -> [Value; 2] {
-    [tool.canonical(arguments), usual_form(arguments)]
+fn forms(tool: &dyn Tool, arguments: &Value) -> [Value; 3] {
+    [tool.canonical(arguments), usual_form(arguments), ascii_form(arguments)]
 }
 
 /// The arguments as a rule spells them, where that is the same to the tool.

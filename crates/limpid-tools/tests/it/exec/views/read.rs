@@ -28,6 +28,9 @@ async fn what_may_be_a_strangers_is_not_told_which_files_are_read() {
     };
     assert_eq!(watches(&bench, "home/workspace").await, "11\nExit code: 0");
     assert_eq!(watches(&bench, "theirs").await, "00\nExit code: 0");
+    let low = format!("perl -e 'print syscall(294, 0) >= 0 ? 1 : 0' {}", bench.path("theirs").display());
+    bench.programs.folders.clear();
+    assert!(bench.run(&low).await.starts_with("0\n"));
     bench.programs.network.names.push("a.example".to_owned());
     assert_eq!(watches(&bench, "theirs").await, "00\nExit code: 0");
 }
