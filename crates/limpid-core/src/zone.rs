@@ -13,6 +13,11 @@ pub fn named(name: &str) -> Option<TimeZone> {
     ZONES.get(name).ok()
 }
 
+/// The same for a zone that was stored: an older version may have taken it from the system.
+pub fn stored(name: &str) -> Option<TimeZone> {
+    named(name).or_else(|| TimeZone::get(name).ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,8 +115,20 @@ impl Trigger {
     /// # Errors
     /// When there is no such zone, or the pattern cannot be used.
     pub fn cron(pattern: &str, zone: &str) -> Result<Self, TriggerError> {
+        Self::cron_in(pattern, zone, zone::named)
+    }
+
+    /// The same of one that was stored.
+    ///
+    /// # Errors
+    /// As [`cron`](Self::cron).
+    pub fn stored_cron(pattern: &str, zone: &str) -> Result<Self, TriggerError> {
+        Self::cron_in(pattern, zone, zone::stored)
+    }
+
+    fn cron_in(pattern: &str, zone: &str, found: fn(&str) -> Option<TimeZone>) -> Result<Self, TriggerError> {
         let pattern = CronPattern::parse(pattern)?;
-        let zone = zone::named(zone).ok_or_else(|| TriggerError::Zone(zone.to_owned()))?;
+        let zone = found(zone).ok_or_else(|| TriggerError::Zone(zone.to_owned()))?;
         Ok(Self::Cron { pattern, zone })
     }
 

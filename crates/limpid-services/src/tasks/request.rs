@@ -1,8 +1,7 @@
 //! What somebody asks for, and whether it can be.
 
-use jiff::tz::TimeZone;
-use limpid_core::ConversationId;
 use limpid_core::task::{MissedPolicy, Standing, TaskKind, TaskStatus, Trigger, TriggerError};
+use limpid_core::{ConversationId, zone};
 use limpid_store::{NewTask, Task};
 
 use crate::error::AgentError;
@@ -107,7 +106,7 @@ impl When {
     }
 
     fn trigger(&self, zone: &str, requester: &Requester) -> Result<Trigger, TriggerError> {
-        let found = TimeZone::get(zone).map_err(|_| TriggerError::Zone(zone.to_owned()))?;
+        let found = zone::named(zone).ok_or_else(|| TriggerError::Zone(zone.to_owned()))?;
         match self {
             Self::At(text) => Trigger::at(text, &found, requester.now),
             Self::In(seconds) => Trigger::after_seconds(*seconds, requester.now),
@@ -135,7 +134,7 @@ impl TaskChange {
         // A form brings a text back as it stood, so no change makes one the owner's own words.
         new.typed &= requester.typed || (new.description == task.new.description && new.prompt == task.new.prompt);
         if let Some(zone) = &self.zone {
-            TimeZone::get(zone).map_err(|_| refused(&TriggerError::Zone(zone.clone())))?;
+            zone::named(zone).ok_or_else(|| refused(&TriggerError::Zone(zone.clone())))?;
             zone.clone_into(&mut new.zone);
             // A pattern keeps its hours on the clock of its new zone.
             if let Trigger::Cron { pattern, .. } = &new.trigger {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Trust};
+use limpid_core::{ConversationId, Trust, zone};
 use limpid_store::{NewTask, Task};
 
 use crate::host::Host;
@@ -40,5 +40,5 @@ pub(crate) fn zone_name(zone: &TimeZone) -> &str {
 
 /// The zone of a task.
 pub fn zone_of(new: &NewTask) -> TimeZone {
-    TimeZone::get(&new.zone).unwrap_or(TimeZone::UTC)
+    zone::stored(&new.zone).unwrap_or(TimeZone::UTC)
 }

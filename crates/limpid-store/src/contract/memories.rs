@@ -255,6 +255,8 @@ pub async fn a_memory_of_the_owners_that_comes_back_has_its_key_for_itself(bench
         }
         // One that is archived keeps its key.
         store.archive_memories(1, 5).await.unwrap();
+        let archived = store.archived_memories().await.unwrap().rows.len();
+        assert!(archived > 0);
         match promoted {
             Some(id) => _ = store.undo_promotion(id, 6).await.unwrap(),
             None => {
@@ -267,6 +269,7 @@ pub async fn a_memory_of_the_owners_that_comes_back_has_its_key_for_itself(bench
         let theirs: Vec<_> = all.iter().filter(|memory| memory.trust.is_foreign()).collect();
         assert!(theirs.iter().all(|memory| memory.key == memory.id.to_string()), "{theirs:?}");
         assert!(theirs.len() >= 2, "they are there: {theirs:?}");
+        assert_eq!(store.archived_memories().await.unwrap().rows.len(), archived, "what is put away stays so");
     }
 }
 

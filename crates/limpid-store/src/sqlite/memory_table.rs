@@ -102,7 +102,16 @@ pub(super) fn number_look_alikes(tx: &Tx<'_>, mine: &Memory, now_ms: i64) -> Out
     };
     for theirs in others.rows.into_iter().filter(is_alike) {
         let numbered = Memory { key: free_key(tx, theirs.id)?, ..theirs.clone() };
+        let of_it = (tx.owner, theirs.id.0);
+        let archived: bool = tx
+            .sql
+            .prepare_cached("SELECT archived FROM memory WHERE owner = ? AND id = ?")?
+            .query_row(of_it, |row| row.get(0))?;
         put(tx, &numbered)?;
+        // It stays where it is.
+        if archived {
+            tx.sql.prepare_cached("UPDATE memory SET archived = 1 WHERE owner = ? AND id = ?")?.execute(of_it)?;
+        }
         memory_events::record(tx, MemoryEventKind::Updated, Some(&theirs), Some(&numbered), None, now_ms)?;
     }
     Ok(())

@@ -250,7 +250,7 @@ fn trigger(row: &Row<'_>) -> Read<Trigger> {
         }
         "cron" => {
             let (pattern, zone): (String, String) = (get(row, "pattern")?, get(row, "zone")?);
-            Trigger::cron(&pattern, &zone).map_err(|error| Unreadable(error.to_string()))
+            Trigger::stored_cron(&pattern, &zone).map_err(|error| Unreadable(error.to_string()))
         }
         "heartbeat" => Ok(Trigger::Heartbeat),
         other => Err(Unreadable(format!("trigger: `{other}` is not known"))),
