@@ -42,8 +42,8 @@ impl Stop {
         let why = Labelled::new(self, Trust::Owner);
         match &self.reached.limit.scope {
             _ if self.is_strangers_half => sentence!(
-                "Background work that other people's texts began stops until tomorrow. Your own tasks and heartbeat items go on. \
-                 Why: {}.",
+                "Background work started by other people's messages stops until tomorrow. Your own tasks and heartbeat items \
+                 go on. Why: {}.",
                 why
             ),
             Scope::Run => sentence!("A run in the background was stopped. Why: {}.", why),
@@ -52,10 +52,9 @@ impl Stop {
                 Labelled::new(path, Trust::Owner),
                 why
             ),
-            Scope::Day | Scope::Background => sentence!(
-                "The heartbeat and all other background work stop until tomorrow. You can still chat. Why: {}.",
-                why
-            ),
+            Scope::Day | Scope::Background => {
+                sentence!("The heartbeat and all other background work stop until tomorrow. Why: {}.", why)
+            }
         }
     }
 }
@@ -197,7 +196,7 @@ impl Spending {
         let state = |limit: Limit| LimitState {
             used: used.like(limit.cap),
             limit: Limit {
-                key: format!("{} (the half for what others began)", limit.key),
+                key: format!("{} (the half for other people's messages)", limit.key),
                 cap: half(limit.cap),
                 ..limit
             },

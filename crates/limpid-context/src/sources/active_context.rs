@@ -48,7 +48,7 @@ pub(crate) async fn fill(
             begins.push_str(&other.to_string());
         }
         if one.task.is_held {
-            begins.push_str(", held by a limit until it is started again");
+            begins.push_str(", stopped at a limit until it is started again");
         }
         (one.task.by_strangers, with_words(&begins, &one.task.name, one.task.trust))
     });

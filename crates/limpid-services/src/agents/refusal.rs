@@ -14,7 +14,7 @@ pub(super) fn words(refusal: AgentRefusal) -> Sentence {
             sentence!("agent {} was given the same task in this turn; wait for its result", agent.0)
         }
         AgentRefusal::Live(live) => sentence!(
-            "{} agents are working for this conversation, the limit, and none ended within 30 s; wait for their results",
+            "this conversation already has {} agents, the limit; none ended within 30 s, so wait for their results",
             live
         ),
         AgentRefusal::Tree => {
@@ -38,7 +38,7 @@ pub(super) fn held(refusal: AgentRefusal) -> Option<Sentence> {
             MOST_IN_TREE
         )),
         AgentRefusal::Tokens(tokens) => Some(sentence!(
-            "the agents of the message that started it have used all their {} tokens; start it again after another message",
+            "the agents of the message that started it have used their {} tokens; start it again after another message",
             tokens
         )),
         AgentRefusal::Day(most) => {

@@ -122,7 +122,7 @@ async fn plan(agent: &Agent, json: bool) -> Result<(), Failure> {
         let blocked_by = words(&one.blocked_by);
         let state = match blocked_by.is_empty() {
             // A limit of the message that started it holds it back; `--json` says which.
-            true if one.task.is_held => format!("{}, held by a limit until it is started again", one.state.as_str()),
+            true if one.task.is_held => format!("{}, stopped at a limit; start it again", one.state.as_str()),
             true => one.state.as_str().to_owned(),
             false => format!("{} by {blocked_by}", one.state.as_str()),
         };

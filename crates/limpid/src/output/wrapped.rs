@@ -39,7 +39,7 @@ fn in_rows(text: &str, width: usize, least: usize) -> String {
         if is_others {
             return broken(line);
         }
-        // A path or an address is copied whole.
+        // In `wrapped` a path or an address stays whole, so that it can be copied; `further_in` breaks a long one below.
         let options = textwrap::Options::new(width)
             .subsequent_indent(&indent)
             .break_words(false)
