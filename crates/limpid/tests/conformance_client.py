@@ -94,7 +94,7 @@ def chat_at_a_terminal():
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
     running = subprocess.Popen([LIMPID, "chat", "Call every tool."], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
-    shown = b""
+    shown, answered = b"", 0
     while True:
         try:
             more = os.read(own, 65536)
@@ -103,8 +103,9 @@ def chat_at_a_terminal():
         if not more:
             break
         shown += more
-        # Whoever waits for a line asks first where the cursor is.
-        for _ in range(more.count(b"\x1b[6n")):
+        # Whoever waits for a line asks first where the cursor is. The question may come in two parts.
+        while answered < shown.count(b"\x1b[6n"):
+            answered += 1
             os.write(own, b"\x1b[1;1R" + (b"\r" if b"1 of " in shown else b"y\r"))
     sys.stderr.write(shown.decode(errors="replace"))
     return running.wait()
