@@ -4,7 +4,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The bytes of a regular file, at most so many of them. Links are followed; what they lead to must be regular as well.
 ///
@@ -45,6 +45,40 @@ pub fn leave_no_trace(opened: impl std::os::fd::AsFd) {
 /// Other systems have no such handles.
 #[cfg(not(target_os = "linux"))]
 pub fn leave_no_trace<T>(_: T) {}
+
+/// The paths of what lies directly in a folder, at most so many; the folder keeps its time of access.
+///
+/// # Errors
+/// As the system says.
+#[cfg(target_os = "linux")]
+pub fn paths_in(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let handle = openat(CWD, folder, flags, Mode::empty())?;
+    leave_no_trace(&handle);
+    let mut paths = Vec::new();
+    for entry in Dir::new(handle)? {
+        if paths.len() >= most {
+            break;
+        }
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        paths.extend((name != "." && name != "..").then(|| folder.join(name)));
+    }
+    Ok(paths)
+}
+
+/// The paths of what lies directly in a folder, at most so many.
+///
+/// # Errors
+/// As the system says.
+#[cfg(not(target_os = "linux"))]
+pub fn paths_in(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(folder)?.take(most).map(|entry| Ok(entry?.path())).collect()
+}
 
 /// Opens what was found by its path alone (`O_PATH`), once it is known to be a regular file. It is the very file that was found. To open a
 /// pipe at once would tell whoever waits at its other end that somebody came.
@@ -223,6 +257,12 @@ mod tests {
         };
         let is_as_before = |path: &Path| std::fs::metadata(path).unwrap().accessed().unwrap() == accessed;
         let (ours, below, others) = (of("ours"), of("below"), of("others"));
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        std::fs::write(folder.path().join("inner/file"), "").unwrap();
+        let inner = folder.path().join("inner");
+        File::open(&inner).unwrap().set_times(FileTimes::new().set_accessed(accessed).set_modified(changed)).unwrap();
+        assert_eq!(paths_in(&inner, 9).unwrap(), [inner.join("file")]);
+        assert!(is_as_before(&inner) && paths_in(&inner, 0).unwrap().is_empty() && paths_in(&ours, 9).is_err());
         assert_eq!(read(&ours, 9).unwrap(), b"text");
         assert_eq!(Opened::below(folder.path(), Path::new("below")).unwrap().bytes(9).unwrap(), b"text");
         assert_eq!([&ours, &below].map(|path| is_as_before(path)), [true; 2]);

@@ -10,12 +10,11 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentsConfig {
-    /// Agents per conversation at a time, and as many more started because of a stranger's text.
+    /// Agents per conversation at a time; as many more that a stranger's text started.
     pub max_concurrent: u32,
     /// Seconds that an agent may be inactive. One that its caller waits for has this much time in all.
     pub timeout_seconds: u64,
-    /// Tokens, in and out, for all agents of one message; as many again after they read a stranger's text, and as many for agents started
-    /// because of a stranger's text.
+    /// Tokens, in and out, for all agents of one message; as many again after a stranger's text, and for agents that one started.
     pub tokens_per_tree: u64,
     /// Named agents that may be given work; `*` is all of them.
     pub allow: Vec<String>,

@@ -30,8 +30,8 @@ pub struct ExecConfig {
     /// ignored.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
-    /// Folders of languages, such as `~/.cargo`, that programs may read, except files with credentials. To start a language's programs by
-    /// name, list their folder in `path`. The same folders are ignored as there.
+    /// Folders of languages, such as `~/.cargo`, that programs may read, but for credentials. `path` names the folder of their programs.
+    /// The same folders are ignored as there.
     #[serde(deserialize_with = "absolute")]
     pub toolchains: Vec<PathBuf>,
     /// Environment variables that programs get besides those for language and time zone.
@@ -57,8 +57,8 @@ pub struct ExecFolder {
     /// The folder.
     #[serde(deserialize_with = "absolute_one")]
     pub folder: PathBuf,
-    /// In somebody else's folder: names of programs that run there without a question even after a stranger's text was read. They have no
-    /// network, see nothing of yours, and write only temporary files. No effect in your own folders.
+    /// In somebody else's folder: programs that run there without a question even after a stranger's text was read. They have no network,
+    /// see nothing of yours, and write only temporary files. No effect in your own folders.
     #[serde(default, deserialize_with = "program_names")]
     pub programs: Vec<String>,
     /// Seconds, in place of the usual ones.

@@ -12,7 +12,7 @@ use super::word::{word, words};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatConfig {
-    /// Its own model, as `provider/model`. Default: the general model, which is also used when this one is unavailable.
+    /// Its own model, `provider/model`; else the general one.
     pub model: Option<String>,
     /// Its mode. Default: assistant.
     pub mode: Option<String>,
@@ -20,7 +20,7 @@ pub struct HeartbeatConfig {
     #[serde(deserialize_with = "quiet")]
     #[schemars(schema_with = "quiets")]
     pub quiet: Option<Quiet>,
-    /// How often standing additions, unfinished lines of HEARTBEAT.md and your own opening are asked, unless an item says it itself.
+    /// How often standing additions, unfinished lines of HEARTBEAT.md and your own opening are asked, unless an item says so.
     #[serde(deserialize_with = "recheck")]
     #[schemars(with = "String", extend("default" = Recheck::default().to_string()))]
     pub recheck: Recheck,
@@ -29,7 +29,7 @@ pub struct HeartbeatConfig {
     /// Command run before each heartbeat, with its arguments. A model is called only if it exits with 0.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub check: Vec<String>,
-    /// Address asked before each heartbeat: status 200 calls a model, 204 or 304 does not. With `check` as well, both must say yes.
+    /// Address asked before each heartbeat: 200 calls a model, 204 or 304 does not. With `check` as well, both must say yes.
     #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub check_url: Option<String>,
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use limpid_config::regular_file::Opened;
+use limpid_config::regular_file::{Opened, paths_in};
 use limpid_core::policy::{FileChange, OwnersWords};
 use limpid_tools::snapshot::{Snapshot, hash_of};
 use limpid_turn::Approval;
@@ -294,17 +294,14 @@ impl Parts {
     /// Binds the files directly in a folder, and returns the folders that links there lead to.
     fn bind_files_in(&mut self, folder: &Path) -> Vec<PathBuf> {
         let (mut led_to, mut left) = (Vec::new(), FOLDER_BYTES);
-        let listed =
-            std::fs::read_dir(folder).and_then(|entries| entries.take(FOLDER_FILES + 1).collect::<Result<Vec<_>, _>>());
+        // Also a call that only waits looks here, so it leaves no time of access.
+        let listed = paths_in(folder, FOLDER_FILES + 1);
         let Some(listed) = listed.ok().filter(|listed| listed.len() <= FOLDER_FILES) else {
             self.leave_out(folder);
             return led_to;
         };
-        for path in listed
-            .iter()
-            .filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .map(std::fs::DirEntry::path)
-        {
+        let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|about| about.is_dir());
+        for path in listed.into_iter().filter(|path| !is_folder(path)) {
             match std::fs::read_link(&path) {
                 Ok(target) => led_to.extend(self.bind_link(&path, &target, &mut left)),
                 Err(_) => self.bind_file(&path, &mut left, None),
@@ -362,14 +359,13 @@ fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let (mut found, mut bytes, mut folders) = (Vec::new(), 0_u64, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         // A folder that cannot be listed is one of which nothing is known.
-        for entry in std::fs::read_dir(&folder).ok()? {
-            let entry = entry.ok()?;
-            let about = entry.metadata();
+        for path in paths_in(&folder, most + 1).ok()? {
+            let about = path.symlink_metadata();
             if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
-                folders.push(entry.path());
+                folders.push(path);
             } else {
                 bytes = bytes.saturating_add(about.as_ref().map_or(0, std::fs::Metadata::len));
-                found.push(entry.path());
+                found.push(path);
             }
             if found.len() + folders.len() > most || bytes > FOLDER_BYTES {
                 return None;
