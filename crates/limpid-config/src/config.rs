@@ -277,7 +277,7 @@ fn protocols(_: &mut SchemaGenerator) -> Schema {
 
 fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    jiff::tz::TimeZone::get(&name).map(Some).map_err(|_| {
+    limpid_core::zone::stored(&name).map(Some).ok_or_else(|| {
         D::Error::custom(format!("\"{name}\" isn't a time zone; write an IANA name such as Europe/Berlin"))
     })
 }

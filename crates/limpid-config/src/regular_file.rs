@@ -2,6 +2,8 @@
 //! ever, and what is larger than a bound is not read. Whoever decides something about a file opens it once, and asks and reads
 //! that handle: its path may lead to another file by then.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -52,23 +54,31 @@ pub fn leave_no_trace<T>(_: T) {}
 /// As the system says.
 #[cfg(target_os = "linux")]
 pub fn paths_in(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt as _;
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    let handle = openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(names_in(handle, most)?.into_iter().map(|name| folder.join(name)).collect())
+}
 
-    use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = openat(CWD, folder, flags, Mode::empty())?;
+/// The names of what lies directly in an open folder, at most so many; the folder keeps its time of access.
+///
+/// # Errors
+/// As the system says.
+#[cfg(target_os = "linux")]
+pub fn names_in(folder: impl std::os::fd::AsFd, most: usize) -> io::Result<Vec<OsString>> {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use rustix::fs::{Dir, Mode, OFlags, openat};
+    let handle = openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     leave_no_trace(&handle);
-    let mut paths = Vec::new();
+    let mut names = Vec::new();
     for entry in Dir::new(handle)? {
-        if paths.len() >= most {
+        if names.len() >= most {
             break;
         }
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        paths.extend((name != "." && name != "..").then(|| folder.join(name)));
+        let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
+        names.extend((name != "." && name != "..").then_some(name));
     }
-    Ok(paths)
+    Ok(names)
 }
 
 /// The paths of what lies directly in a folder, at most so many.

@@ -177,7 +177,7 @@ mod tests {
     // KAI-078 LES-095
     #[test]
     fn a_moment_is_iso_8601_on_the_owners_clock_and_not_past() {
-        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let zone = zone::named("Europe/Berlin").unwrap();
         let now = "2026-04-10T12:00:00Z".parse().unwrap();
         let told: Vec<String> = [
             "2026-04-11T09:00",

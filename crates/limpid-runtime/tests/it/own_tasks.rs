@@ -100,7 +100,7 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     assert!(agent.tasks().zone_changes().await.unwrap().moves.is_empty());
     drop(agent);
 
-    bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Asia/Tokyo").unwrap());
+    bench.config.owner.zone = Some(limpid_core::zone::named("Asia/Tokyo").unwrap());
     let agent = bench.agent();
     for _ in 0..2 {
         agent.jobs().run_due().await.unwrap();
@@ -133,7 +133,7 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     drop(agent);
 
     // Home again: nothing keeps another clock, so nobody is asked.
-    bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Europe/Berlin").unwrap());
+    bench.config.owner.zone = Some(limpid_core::zone::named("Europe/Berlin").unwrap());
     let agent = bench.agent();
     agent.jobs().run_due().await.unwrap();
     assert_eq!(agent.store().deliveries(10).await.unwrap().rows.len(), 1);

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn times_are_said_as_people_say_them() {
-        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let zone = limpid_core::zone::named("Europe/Berlin").unwrap();
         let now: Timestamp = "2026-11-21T22:30:00Z".parse().unwrap();
         let told = [
             "2026-11-21T22:45:00Z",

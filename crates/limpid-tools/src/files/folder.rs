@@ -418,19 +418,8 @@ fn listed(folder: &NamedFolder) -> io::Result<Dir> {
 /// The names in a folder.
 #[cfg(target_os = "linux")]
 fn names_in(folder: &Dir) -> io::Result<Vec<PathBuf>> {
-    use std::os::unix::ffi::OsStrExt as _;
-
-    use rustix::fs::{Mode, OFlags, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = openat(folder, ".", flags, Mode::empty())?;
-    leave_no_trace(&handle);
-    let mut names = Vec::new();
-    for entry in rustix::fs::Dir::new(handle)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        names.extend((name != "." && name != "..").then(|| PathBuf::from(name)));
-    }
-    Ok(names)
+    let names = limpid_config::regular_file::names_in(folder, usize::MAX)?;
+    Ok(names.into_iter().map(PathBuf::from).collect())
 }
 
 /// The names in a folder.

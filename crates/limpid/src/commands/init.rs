@@ -34,7 +34,7 @@ pub async fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
         )?,
     };
     profiles.get(&answers.profile)?;
-    TimeZone::get(&answers.zone).map_err(|_| {
+    limpid_core::zone::stored(&answers.zone).ok_or_else(|| {
         Failure::new(ExitStatus::Usage, format!("`{}` is not a time zone", answers.zone))
             .advise("Give an IANA name: Europe/Berlin")
     })?;

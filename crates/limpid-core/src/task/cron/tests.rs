@@ -138,7 +138,7 @@ fn the_zones_are_in_the_binary() {
 fn nine_oclock_is_nine_oclock_in_every_zone() {
     let pattern = CronPattern::parse("0 9 * * *").unwrap();
     let after = "2026-11-21T12:00:00Z".parse().unwrap();
-    let at = |zone: &str| pattern.next_after(after, &TimeZone::get(zone).unwrap()).unwrap().to_string();
+    let at = |zone: &str| pattern.next_after(after, &crate::zone::named(zone).unwrap()).unwrap().to_string();
     let zones = ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"].map(at);
     assert_eq!(zones, ["2026-11-22T08:00:00Z", "2026-11-21T14:00:00Z", "2026-11-22T03:15:00Z"]);
 }
@@ -150,7 +150,7 @@ proptest::proptest! {
         seconds in 1_700_000_000i64..1_900_000_000,
         pattern in proptest::sample::select(vec!["*/7 * * * *", "0 2 * * *", "15,45 */3 * * 2-4", "0 9 13 * 5"]),
     ) {
-        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let zone = crate::zone::named("Europe/Berlin").unwrap();
         let pattern = CronPattern::parse(pattern).unwrap();
         let after = Timestamp::from_second(seconds).unwrap();
         let next = pattern.next_after(after, &zone).unwrap();
@@ -164,7 +164,7 @@ proptest::proptest! {
 
 /// When a pattern fires in Berlin after a time on its clock.
 fn fires(pattern: &str, after: &str, count: usize) -> Vec<String> {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let zone = crate::zone::named("Europe/Berlin").unwrap();
     let pattern = CronPattern::parse(pattern).unwrap();
     let after: DateTime = after.parse().unwrap();
     let mut at = after.to_zoned(zone.clone()).unwrap().timestamp();

@@ -121,7 +121,7 @@ async fn the_run_knows_the_owners_time_and_weekday() {
     ];
     for (zone, expected) in zones {
         let mut bench = Bench::new(QUIET).await;
-        bench.config.owner.zone = Some(jiff::tz::TimeZone::get(zone).unwrap());
+        bench.config.owner.zone = Some(limpid_core::zone::named(zone).unwrap());
         bench.agent().jobs().run_heartbeat().await.unwrap();
         let request = bench.server.calls()[0].text();
         assert!(request.contains(expected), "{request}");

@@ -79,7 +79,7 @@ fn escaped(text: &str) -> String {
 // SUR-034
 #[test]
 fn a_form_has_the_browsers_own_elements_with_their_limits_and_what_was_proposed() {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let zone = limpid_core::zone::named("Europe/Berlin").unwrap();
     let text = |text: &str| Some(Given::Text(text.to_owned()));
     let long = "a long text that does not fit into a small field";
     let defaults = [
@@ -124,7 +124,7 @@ fn a_form_has_the_browsers_own_elements_with_their_limits_and_what_was_proposed(
 // SUR-034
 #[test]
 fn what_a_browser_sends_is_a_value_of_the_kind_of_the_field_or_is_not_accepted() {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let zone = limpid_core::zone::named("Europe/Berlin").unwrap();
     let text = |text: &str| Ok(Some(Given::Text(text.to_owned())));
     let many = |values: &[&str]| Ok(Some(Given::Many(values.iter().map(|value| (*value).to_owned()).collect())));
     let whole = FieldKind::Whole(Some(1), Some(9));
@@ -170,7 +170,7 @@ fn what_a_browser_sends_is_a_value_of_the_kind_of_the_field_or_is_not_accepted()
 // SUR-034
 #[test]
 fn a_proposed_moment_that_nobody_changed_goes_back_as_it_came() {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let zone = limpid_core::zone::named("Europe/Berlin").unwrap();
     let kind = FieldKind::Text(0, None, Some(TextForm::DateTime));
     let proposed = Given::Text("2026-10-25T03:30:00.25+02:00".to_owned());
     let field = field(kind, Some(proposed.clone()), true);

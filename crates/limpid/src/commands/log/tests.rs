@@ -67,7 +67,7 @@ fn change_lines(text: &str) -> Vec<LogLine> {
 
 #[test]
 fn a_line_says_when_what_happened_in_the_owners_zone() {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let zone = limpid_core::zone::named("Europe/Berlin").unwrap();
     let lines = serve_events("t1", "no model").into_iter();
     let lines: Vec<String> = lines.map(|event| LogLine::serve(&event, &zone).at(now(), LogForm::Text, &zone)).collect();
     insta::assert_snapshot!(lines.join("\n"));
