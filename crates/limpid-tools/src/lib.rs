@@ -9,6 +9,7 @@
 //! - [`tool`]: the interface.
 //! - [`schema`]: arguments as a JSON schema, made small.
 //! - [`check`]: the arguments of a call against that schema.
+//! - `spelling`: texts as rules that hold something back are compared with them.
 //! - [`snapshot`]: copies of files that an approval is bound to.
 //! - [`files`]: files of granted folders.
 //! - `exec`: programs in a sandbox (Linux).
@@ -36,6 +37,7 @@ pub mod outlet;
 pub mod schema;
 pub mod search;
 pub mod snapshot;
+mod spelling;
 pub mod tool;
 pub mod web;
 pub mod web_fetch;
@@ -50,10 +52,11 @@ pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
 pub use schema::schema_of;
 pub use snapshot::Snapshot;
+pub use spelling::{ascii_form, usual_form};
 pub(crate) use tool::status;
 pub use tool::{
     Concerned, Found, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext,
-    ascii_form, echoed, read_arguments, usual_form,
+    echoed, read_arguments,
 };
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;

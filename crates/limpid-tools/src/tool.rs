@@ -14,8 +14,8 @@ use limpid_core::policy::{ArgumentPattern, Destination, Effect};
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust};
 use serde_json::{Map, Value};
 
-pub use self::arguments::{ascii_form, echoed, read_arguments, usual_form};
-pub(crate) use self::arguments::{ascii_text, status, usual_text};
+pub(crate) use self::arguments::status;
+pub use self::arguments::{echoed, read_arguments};
 pub use self::call::{Concerned, Found, Named, PathArgument, Started, StrangersProgram};
 pub use self::context::{SendState, ShownItems, ToolContext};
 
@@ -203,9 +203,9 @@ pub trait Tool: Send + Sync {
     }
 
     /// The arguments with each value in one form, so that two calls which do the same are the same: a rule that holds one back holds
-    /// back the other. They are held by their [usual form](usual_form) besides.
+    /// back the other. They are held by their [usual form](crate::usual_form) besides.
     fn canonical(&self, arguments: &Value) -> Value {
-        usual_form(arguments)
+        crate::spelling::usual_form(arguments)
     }
 
     /// The arguments with what they leave out named, once for each thing that it stands for: a rule that holds one of these back holds

@@ -17,14 +17,13 @@ use std::time::Duration;
 use limpid_core::message::OWNERS_RULES_FORBID;
 use limpid_core::policy::{Bans, Destination, NOT_OF_THE_WEB, is_capability_url};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
-use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
 use crate::echoed;
-use crate::tool::{ascii_text, usual_text};
+use crate::spelling::{ascii_text, plain_address, usual_text};
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
@@ -171,8 +170,7 @@ impl Web {
             let is_secret = *over_key;
             let told = |why: Sentence| if is_secret { Sentence::from(LED_OVER_KEY) } else { why };
             let next = next.map_err(told)?;
-            // Another port is another server; that of another scheme is the same one, when both are the usual ones.
-            if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
+            if !is_same_server(&url, &next) {
                 if !ask.other_hosts {
                     let next = Labelled::outside(next);
                     return Err(told(sentence!("it leads to another host; ask for {} itself if you need it", next)));
@@ -268,39 +266,17 @@ pub fn address_of(url: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// An address without any encoding, with no slash twice, no step back and nothing empty behind its `?`, as rules that hold back are
-/// compared with it: most servers give the same for all that look the same so. It may stand for another address, so nothing is fetched by
-/// it and no right is read from it.
-pub(crate) fn plain_address(url: &str) -> Option<String> {
-    let address = address_of(url)?;
-    let (start, rest) = address.split_at(address.find("://")? + 3);
-    let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let path = decoded(path).replace('\\', "/");
-    let (host, steps) = path.split_once('/').unwrap_or((&path, ""));
-    let (name, port) = host.rsplit_once(':').map_or((host, ""), |(name, _)| (name, &host[name.len()..]));
-    // `mail.example.` is `mail.example`.
-    let host = format!("{}{port}", name.trim_end_matches('.'));
-    let is_folder = steps.is_empty() || ["/", "/.", "/.."].iter().any(|end| path.ends_with(end));
-    let mut taken: Vec<&str> = Vec::new();
-    for step in steps.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => drop(taken.pop()),
-            step => taken.push(step),
-        }
-    }
-    let end = if is_folder && !taken.is_empty() { "/" } else { "" };
-    let path = format!("{host}/{}{end}", taken.join("/"));
-    let pairs = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
-    let pairs: Vec<String> = pairs.map(|pair| decoded(&pair.replace('+', " "))).collect();
-    let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
-    Some(format!("{start}{path}{query}"))
+/// Whether a redirect stays at its server. Another port is another one; that of another scheme is the same one, when both are the usual
+/// ones and it does not lead away from an encrypted connection: without one, anybody on the way answers.
+fn is_same_server(from: &Url, to: &Url) -> bool {
+    let is_downgrade = from.scheme() == "https" && to.scheme() == "http";
+    (to.host_str(), to.port()) == (from.host_str(), from.port()) && !is_downgrade
 }
 
 /// The forms in which a redirect's address and one of a rule are compared, as those of a call are.
-fn compared(address: &str) -> [String; 3] {
-    [plain_address(address).unwrap_or_else(|| address.to_owned()), usual_text(address), ascii_text(address)]
+fn compared(address: &str) -> [String; 4] {
+    let plain = plain_address(address).unwrap_or_else(|| address.to_owned());
+    [address.to_owned(), plain, usual_text(address), ascii_text(address)]
 }
 
 /// Arguments with their address as rules are compared with it, where they have one.
@@ -352,4 +328,21 @@ pub(crate) fn use_tls() {
         // Refused only when the program has chosen a provider of its own, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-068 SEC-071
+    #[test]
+    fn a_redirect_stays_at_its_server_where_host_port_and_encryption_do() {
+        let is_same = |from: &str, to: &str| is_same_server(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
+        for to in ["http://tea.test/b", "https://tea.test/b"] {
+            assert!(is_same("http://tea.test/a", to), "{to}");
+        }
+        for to in ["http://tea.test/a", "https://tea.test:8443/a", "https://rain.test/a"] {
+            assert!(!is_same("https://tea.test/a", to), "{to}");
+        }
+    }
 }

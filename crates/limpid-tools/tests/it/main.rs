@@ -9,5 +9,6 @@ mod exec;
 mod files;
 mod kit;
 mod open_and_locate;
+mod redirect_rules;
 mod web_fetch;
 mod web_search;
