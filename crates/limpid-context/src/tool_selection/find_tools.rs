@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::reach::{Room, ToolCard, search};
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
 use limpid_services::tools::{
-    Reservation, Tool, ToolContext, ToolFinder, echoed, is_of_server, read_arguments, schema_of,
+    Concerned, Reservation, Tool, ToolContext, ToolFinder, echoed, is_of_server, read_arguments, schema_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -84,6 +84,9 @@ const QUERY: usize = 1_000;
 
 /// The argument that reserves calls.
 const RESERVE: &str = "reserve";
+
+/// What whoever is asked about a call that reserves something has to know of it.
+const LETS_PASS: &str = "with a yes, what it reserves is done later in this turn without another question";
 
 impl FindTools {
     /// The finder of a turn; none when its prompt does not declare it. `found` are the tools that were found before.
@@ -191,6 +194,11 @@ impl Tool for FindTools {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value, _conversation: Option<&ConversationId>) -> Concerned {
+        let reserves = arguments.get(RESERVE).and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+        if reserves { Concerned::Words(LETS_PASS.to_owned()) } else { Concerned::InArguments }
     }
 
     fn is_public(&self) -> bool {

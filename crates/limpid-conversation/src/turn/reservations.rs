@@ -6,7 +6,7 @@ use limpid_core::message::FAILED;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{Message, Sentence, ToolCall, sentence};
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, Reservation};
+use limpid_services::tools::{CallContext, Permit, Reservation};
 use limpid_store::{Kept, TurnWrite, TypedOrCalled};
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,12 +27,14 @@ struct Arguments {
     reserve: Vec<Reservation>,
 }
 
-/// Keeps what a call of the finder reserves; a call that reserves something wrong does nothing else either.
+/// Keeps what a call of the finder reserves that may run: one that the owner's rules forbid, or to which they said no, leaves no right. A
+/// call that reserves something wrong does nothing else either.
 pub(super) async fn reserve(
     turn: &mut RunningTurn,
-    call: &ToolCall,
+    permit: &Permit,
     context: &CallContext,
 ) -> Result<Result<(), Sentence>, AgentError> {
+    let call = permit.call();
     let finds = call.name == FIND_TOOLS && turn.calls.finder().is_some();
     let Some(Arguments { reserve }) = finds.then(|| serde_json::from_str(&call.arguments).ok()).flatten() else {
         return Ok(Ok(()));

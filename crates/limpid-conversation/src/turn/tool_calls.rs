@@ -40,15 +40,15 @@ impl RunningTurn {
         let now_ms = self.deps.host().now_ms();
         for planned in calls {
             let id = planned.call.id.clone();
-            if let Err(error) = reservations::reserve(self, &planned.call, &context).await? {
-                let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
-                self.tool_refused(&planned.call, outcome).await?;
-                continue;
-            }
             let right = reservations::right_to(self, &planned.call, &context);
             context.reserved = right.is_some();
             match self.calls.tools.decide(&planned, &context, now_ms).await {
                 Decision::Run(permit) => {
+                    if let Err(error) = reservations::reserve(self, &permit, &context).await? {
+                        let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
+                        self.tool_refused(&planned.call, outcome).await?;
+                        continue;
+                    }
                     if let Some(at) = right {
                         // Before the next call is looked at, which may be an equal one.
                         self.calls.reservations.spend(at);

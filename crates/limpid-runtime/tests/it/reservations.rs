@@ -90,6 +90,25 @@ async fn nothing_is_reserved_after_a_strangers_text_or_for_an_address_that_nobod
     assert!(results[2].contains("strangers' text was read by now"), "{results:?}");
 }
 
+// SEC-070 SEC-071
+#[tokio::test]
+async fn nothing_is_reserved_by_a_call_that_a_rule_forbids_or_that_got_a_no() {
+    let script = [
+        reserve(ADA),
+        call("r", "read_page", "{}"),
+        send("plan", "ada@example.com", "take an umbrella"),
+        "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+    ];
+    for (kind, questions) in [("deny", &["plan"][..]), ("ask", &["f", "plan"])] {
+        let mut bench = Bench::new(&script.concat()).await;
+        let rule = format!("[policy]\n{kind} = [{{ tool = \"find_tools\", arguments = {{ reserve = [\"**\"] }} }}]\n");
+        bench.config.policy = Config::parse(&rule, "limpid.toml").unwrap().policy;
+        let tools = PageAndMail::new();
+        assert_eq!(asked(&tools.agent(&bench), WISH).await, questions, "{kind}: {:?}", results(&bench));
+        assert_eq!(tools.mail.runs(), 0, "{kind}");
+    }
+}
+
 // SEC-070
 #[tokio::test]
 async fn a_result_that_can_change_and_words_that_the_owner_typed_are_no_right() {
