@@ -166,6 +166,12 @@ impl Tool for Exec {
         self.programs.view(trust, approved, &self.parsed(arguments).ok()?).strangers_program()
     }
 
+    fn sends_outside(&self, trust: Trust, approved: bool, arguments: &Value) -> bool {
+        let Ok(command) = self.parsed(arguments) else { return false };
+        let kind = self.programs.view(trust, approved, &command).strangers_program();
+        command.named.outside.any && kind == Some(StrangersProgram::Sends)
+    }
+
     /// The program and the folder with every link followed, and which folder that is. Their bytes are bound by `starts`.
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };

@@ -254,6 +254,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whether a program of a call can send what lies directly in `outside/`: what is laid there while it runs, it could send, too.
+    fn sends_outside(&self, _trust: Trust, _approved: bool, _arguments: &Value) -> bool {
+        false
+    }
+
     /// What whoever is asked about a call has to know besides its words: "it can read your folders and send to a.example".
     /// `trust` is who led to it.
     fn warning(&self, _trust: Trust, _arguments: &Value) -> Option<String> {

@@ -55,8 +55,9 @@ impl TurnToolExecutor {
         }
         let turn = match facts.effect {
             Effect::Run => {
-                let by = StartedBy::of(context.trust, pins.is_some());
-                Some(self.files.program_turn(by, strangers).await?)
+                // Nothing is laid into `outside/` beside a program that can send what lies there.
+                let is_alone = pins.is_some() || tool.sends_outside(context.trust, approved, &arguments);
+                Some(self.files.program_turn(StartedBy::of(context.trust, is_alone), strangers).await?)
             }
             _ => None,
         };
@@ -75,15 +76,18 @@ impl TurnToolExecutor {
             return Err(refusal.into());
         }
         let by = WriteSource::turn(&context);
-        let still = self.is_as_approved(&tool, (&arguments, &facts), yes.as_ref(), &context);
-        let before = self.files.before(&call.name, &facts, &by, still).await?;
-        let program = match facts.effect {
+        let (program, before) = match facts.effect {
             Effect::Run => {
                 let (writes, is_strangers) = (tool.writes_in(), strangers.is_some());
                 let starting = Starting { tool: &call.name, writes: &writes, is_strangers };
-                Some(self.files.program_starts(turn.as_ref(), starting, by.now_ms).await?)
+                let program = self.files.program_starts(turn.as_ref(), starting, by.now_ms).await?;
+                let before = self.files.before_program(&call.name, &program).await;
+                (Some(program), before)
             }
-            _ => None,
+            _ => {
+                let still = self.is_as_approved(&tool, (&arguments, &facts), yes.as_ref(), &context);
+                (None, self.files.before(&call.name, &facts, &by, still).await?)
+            }
         };
         // What other calls of the turn wrote is none of its own.
         let written = before.as_ref().map_or_else(Written::default, Before::written);

@@ -36,7 +36,7 @@ const LEFT_BEHIND: Duration = Duration::from_hours(1);
 /// Who had a program started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartedBy {
-    /// The owner, who said yes to this very call: it runs alone.
+    /// The owner, who said yes to this very call, or by a rule to one that can send what lies in `outside/`: it runs alone.
     Yes,
     /// A turn that has read nothing of a stranger's.
     Clean,
@@ -45,9 +45,9 @@ pub(crate) enum StartedBy {
 }
 
 impl StartedBy {
-    /// A turn with this label, or the owner's yes.
-    pub(crate) fn of(trust: Trust, is_approved: bool) -> Self {
-        match (is_approved, trust.is_foreign()) {
+    /// A turn with this label, or the owner's yes to what runs alone.
+    pub(crate) fn of(trust: Trust, is_alone: bool) -> Self {
+        match (is_alone, trust.is_foreign()) {
             (true, _) => Self::Yes,
             (false, false) => Self::Clean,
             (false, true) => Self::Tainted,

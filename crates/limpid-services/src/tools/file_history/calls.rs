@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use limpid_core::policy::{Effect, Followed, PathFacts};
 use limpid_core::{ConversationId, Sentence, Trust, sentence};
-use limpid_store::{Author, FileChangeEnd, FileContent};
+use limpid_store::{Author, FileChangeEnd, FileContent, NewProgramRun};
 use limpid_tools::{Written, echoed, files};
 
 use super::busy::{Busy, Claim, Scope, alone_with};
@@ -15,6 +15,7 @@ use super::journal::{Watched, unchanged};
 use super::judged::{WrittenFile, led_elsewhere, not_kept};
 use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
+use super::programs::RunningProgram;
 use super::read::{look, look_before_read, refusal};
 use super::room::Room;
 use super::{FileHistory, hash};
@@ -31,8 +32,8 @@ pub(crate) struct Before {
     tool: String,
     files: BTreeMap<String, Watched>,
     recorded: HashMap<String, u64>,
-    /// Whether the call may have changed files that it does not name.
-    all: bool,
+    /// What was written down of a program, which may have changed files that it does not name.
+    program: Option<NewProgramRun>,
     /// The files that the conversation knows after it.
     known: Vec<Followed>,
     /// Where it writes, with every link followed.
@@ -91,6 +92,33 @@ impl FileHistory {
         busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
     }
 
+    /// What prompts quote of the files that a program may change, as the owner knew it last: none of one that may be a stranger's, which
+    /// changes none. What lies there at this moment another program may have made.
+    pub(crate) async fn before_program(&self, tool: &str, program: &RunningProgram) -> Option<Before> {
+        let run = program.on_record().filter(|run| !run.folders.is_empty())?;
+        let names = self.quoted_in(run).into_iter();
+        let files =
+            names.map(|(name, key)| (name, Watched { content: run.files.get(&key).cloned(), begun: None })).collect();
+        let recorded = self.recorded.lock().await.clone();
+        Some(Before {
+            tool: tool.to_owned(),
+            files,
+            recorded,
+            program: Some(run.clone()),
+            known: Vec::new(),
+            places: Vec::new(),
+            judged: BTreeMap::new(),
+            busy: None,
+        })
+    }
+
+    /// The files that prompts quote and that a program may change, by their names, with the keys of their places.
+    fn quoted_in(&self, run: &NewProgramRun) -> Vec<(String, String)> {
+        let quoted = self.journal.disk.names.quoted().into_iter();
+        let with_keys = quoted.map(|name| (self.key(&name), name)).filter(|(key, _)| run.may_write(key));
+        with_keys.map(|(key, name)| (name, key)).collect()
+    }
+
     /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none. `still` is
     /// the last look at what a yes to it is bound to, for when nobody else changes the files.
     ///
@@ -103,40 +131,31 @@ impl FileHistory {
         by: &WriteSource,
         still: impl Future<Output = Result<(), Sentence>> + Send,
     ) -> Result<Option<Before>, Sentence> {
-        let all = facts.effect == Effect::Run;
         let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
-        if !all && written.is_empty() {
+        if written.is_empty() {
             return Ok(None);
         }
         let quoted = self.journal.disk.names.quoted();
         let places = written.iter().map(|path| path.real.as_path().to_owned()).collect();
-        let (mut files, mut busy, mut known, mut judged) = (BTreeMap::new(), None, Vec::new(), BTreeMap::new());
-        if all {
-            for name in quoted {
-                // What cannot be read is in no prompt either.
-                let content = self.journal.content(&name).await.unwrap_or(None);
-                files.insert(name, Watched { content, begun: None });
-            }
-        } else {
-            let names = self.written_names(&written, &quoted);
-            busy = Some(Arc::new(self.alone_for(&names).await?));
-            // A program may have laid a link while this call waited: it was judged by the place before.
-            for path in &written {
-                if self.leads_elsewhere(path).await {
-                    return Err(led_elsewhere(path));
-                }
-            }
-            // No other call changes them from here on.
-            still.await?;
-            known = self.check_known(facts, by).await?;
-            for (name, WrittenFile { called, place }) in names {
-                let begun = self.begin(&name, Some(&place), (Some(tool), None), by).await;
-                files.insert(name.clone(), begun.map_err(|error| not_kept(called, &error))?);
-                judged.insert(name, place);
+        let names = self.written_names(&written, &quoted);
+        let busy = Some(Arc::new(self.alone_for(&names).await?));
+        // A program may have laid a link while this call waited: it was judged by the place before.
+        for path in &written {
+            if self.leads_elsewhere(path).await {
+                return Err(led_elsewhere(path));
             }
         }
+        // No other call changes them from here on.
+        still.await?;
+        let known = self.check_known(facts, by).await?;
+        let (mut files, mut judged) = (BTreeMap::new(), BTreeMap::new());
+        for (name, WrittenFile { called, place }) in names {
+            let begun = self.begin(&name, Some(&place), (Some(tool), None), by).await;
+            files.insert(name.clone(), begun.map_err(|error| not_kept(called, &error))?);
+            judged.insert(name, place);
+        }
         let recorded = self.recorded.lock().await.clone();
-        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, places, judged, busy }))
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, program: None, known, places, judged, busy }))
     }
 
     /// Looks at the files after the call and writes down what became of them. `written` is where it says that it wrote itself.
@@ -146,24 +165,24 @@ impl FileHistory {
         written: Vec<PathBuf>,
         by: &WriteSource,
     ) -> Result<(), AgentError> {
-        let Some(Before { tool, mut files, recorded: seen, all, known, places, judged, busy }) = before else {
+        let Some(Before { tool, mut files, recorded: seen, program, known, places, judged, busy }) = before else {
             return Ok(());
         };
         for place in written.iter().filter(|place| !places.contains(place)) {
             self.hold_what_was_led_there(place, &tool, by.now_ms).await?;
         }
-        if all {
-            let quoted = self.journal.disk.names.quoted().into_iter();
-            let made = quoted.filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
-            files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
+        if let Some(run) = &program {
+            for (name, _) in self.quoted_in(run) {
+                files.entry(name).or_insert(Watched { content: None, begun: None });
+            }
         }
-        let unaccepted = if all { Some(self.unaccepted().await?) } else { None };
+        let unaccepted = if program.is_some() { Some(self.unaccepted().await?) } else { None };
         let mut room = Room::default();
         for (name, Watched { content, begun }) in files {
             // For each file anew: a program may have left thousands, and other calls wait for none of them.
             let mut recorded = self.recorded.lock().await;
             let now = self.journal.content_at(&name, judged.get(&name).map(PathBuf::as_path)).await;
-            let now = if all { now.unwrap_or(None) } else { now? };
+            let now = if program.is_some() { now.unwrap_or(None) } else { now? };
             let before = if recorded.get(&name) == seen.get(&name) {
                 content
             } else {
@@ -186,7 +205,7 @@ impl FileHistory {
                 None => continue,
             };
             let end = match changed {
-                true => self.settled(&name, (before, now), by, busy.clone()).await?,
+                true => self.settled(&name, (before, now), by, busy.as_ref()).await?,
                 false => unchanged(before),
             };
             self.memory.database().end_file_change(begun, end).await?;
@@ -257,19 +276,20 @@ impl FileHistory {
         Ok(known)
     }
 
-    /// What came of a change; a text that prompts quote is looked at as a memory is.
+    /// What came of a change; a text that a tool wrote and prompts quote is looked at as a memory is. What a program left is left as it is:
+    /// it waits for the owner, and another program or the owner may be writing it.
     async fn settled(
         &self,
         name: &str,
         (before, now): (Option<FileContent>, Option<FileContent>),
         by: &WriteSource,
-        busy: Option<Arc<Busy>>,
+        busy: Option<&Arc<Busy>>,
     ) -> Result<FileChangeEnd, AgentError> {
         if !is_quoted(name) {
             return Ok(FileChangeEnd { before, after: now, author: None });
         }
         let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
-        let after = if is_text {
+        let after = if let Some(busy) = busy.filter(|_| is_text).cloned() {
             let (disk, memory, name) = (Arc::clone(&self.journal.disk), self.memory.clone(), name.to_owned());
             let (is_new, trust) = (before.is_none(), by.trust);
             let revised = on_disk(move || {
@@ -280,7 +300,6 @@ impl FileHistory {
             });
             Some(FileContent::text(revised.await?))
         } else {
-            // What cannot be read as text is left as it is.
             now
         };
         fn said(content: &Option<FileContent>) -> &str {
@@ -294,3 +313,6 @@ impl FileHistory {
         Ok(FileChangeEnd { before, after, author })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,7 +119,7 @@ impl FileHistory {
         Place::of(Path::new(""), self.journal.disk.names.path(name))
     }
 
-    fn key(&self, name: &str) -> String {
+    pub(super) fn key(&self, name: &str) -> String {
         file_key(&real(&self.journal.disk.names.path(name)))
     }
 }

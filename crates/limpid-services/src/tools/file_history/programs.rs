@@ -257,6 +257,11 @@ impl ProgramWatch {
 }
 
 impl RunningProgram {
+    /// What was written down before it was started, unless that is over.
+    pub(super) fn on_record(&self) -> Option<&NewProgramRun> {
+        self.run.as_ref().map(|run| &run.new)
+    }
+
     /// The program is over: what it changed waits for the owner from here on.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::Trust;
 use limpid_tools::Tool;
-use limpid_tools::exec::{Exec, FolderRules};
+use limpid_tools::exec::{Exec, FolderRules, Programs};
 use serde_json::json;
 
 use crate::exec::kit::{Bench, judged};
@@ -50,6 +50,11 @@ async fn what_could_send_sees_nothing_of_outside_that_it_does_not_name() {
     let sees = |words: &str| exec.destination(&call(words)).unwrap().to_string();
     assert!(!sees("x").contains("outside/"), "{}", sees("x"));
     assert!(sees(&outside).contains("\"outside/\""), "{}", sees(&outside));
+    // What is laid there while it runs it would see and send, so it runs alone.
+    let sends = |exec: &Exec, words: &str| exec.sends_outside(Trust::Owner, false, &call(words));
+    assert_eq!((sends(&exec, "x"), sends(&exec, &outside)), (false, true));
+    let stays = Exec::new(Arc::new(Programs { network: Default::default(), ..bench.programs.clone() }));
+    assert!(!sends(&stays, &outside), "without the network it sends nothing");
     let ran = async |words: &str| {
         exec.run(&judged(&exec, &context(Trust::Owner), &call(words)), call(words)).await.unwrap().into_parts().0
     };
