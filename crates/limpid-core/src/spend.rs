@@ -119,6 +119,11 @@ impl LimitState {
         };
         self.used.number() >= cap
     }
+
+    /// Whether all of it is used.
+    pub const fn is_used_up(&self) -> bool {
+        self.used.number() >= self.limit.cap.number()
+    }
 }
 
 impl fmt::Display for LimitState {

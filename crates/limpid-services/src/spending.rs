@@ -40,19 +40,24 @@ impl Stop {
     fn notice(&self) -> Sentence {
         // A limit is the owner's own line in limpid.toml.
         let why = Labelled::new(self, Trust::Owner);
-        match &self.reached.limit.scope {
-            _ if self.is_strangers_half => sentence!(
+        match (&self.reached.limit.scope, self.is_strangers_half) {
+            (Scope::Path(path), true) => sentence!(
+                "Work of the kind `{}` started by other people's messages stops until tomorrow. Your own goes on. Why: {}.",
+                Labelled::new(path, Trust::Owner),
+                why
+            ),
+            (_, true) => sentence!(
                 "Background work started by other people's messages stops until tomorrow. Your own tasks and heartbeat items \
                  go on. Why: {}.",
                 why
             ),
-            Scope::Run => sentence!("A run in the background was stopped. Why: {}.", why),
-            Scope::Path(path) => sentence!(
+            (Scope::Run, false) => sentence!("A run in the background was stopped. Why: {}.", why),
+            (Scope::Path(path), false) => sentence!(
                 "Background work of the kind `{}` stops until tomorrow. Why: {}.",
                 Labelled::new(path, Trust::Owner),
                 why
             ),
-            Scope::Day | Scope::Background => {
+            (Scope::Day | Scope::Background, false) => {
                 sentence!("The heartbeat and all other background work stop until tomorrow. Why: {}.", why)
             }
         }
@@ -122,7 +127,7 @@ impl Spending {
     /// When the request log cannot be read.
     pub async fn background_stop(&self, path: Option<&str>, by_strangers: bool) -> Result<Option<Stop>, AgentError> {
         match self.limit_reached(Spender::Background, path, None).await? {
-            None if by_strangers => self.strangers_limit_reached().await,
+            None if by_strangers => self.strangers_limit_reached(Spender::Background, path).await,
             stop => Ok(stop),
         }
     }
@@ -170,39 +175,46 @@ impl Spending {
         path: Option<&str>,
         turn: Option<&TurnId>,
     ) -> Result<Option<Stop>, AgentError> {
-        let concerns = |limit: &Limit| match (&limit.scope, spender) {
-            (Scope::Background, Spender::Owner) => false,
-            (Scope::Run, _) => turn.is_some(),
-            (Scope::Path(of), _) => Some(of.as_str()) == path,
-            _ => true,
-        };
-        let limits: Vec<Limit> = self.config.limits.spending().into_iter().filter(concerns).collect();
+        let mut limits = self.limits_on(spender, path);
+        limits.retain(|limit| turn.is_some() || limit.scope != Scope::Run);
         let states = self.states(limits, turn).await?;
         let reached = states.into_iter().find(|state| state.stops(spender, path));
         let stop = reached.map(|reached| Stop { reached, is_strangers_half: false });
-        let Some(turn) = turn.filter(|_| stop.is_none() && spender == Spender::Background) else {
-            return Ok(stop);
-        };
-        if self.store.begun_by_strangers(turn).await? { self.strangers_limit_reached().await } else { Ok(None) }
+        let Some(turn) = turn.filter(|_| stop.is_none()) else { return Ok(stop) };
+        if self.store.begun_by_strangers(turn).await? {
+            self.strangers_limit_reached(spender, path).await
+        } else {
+            Ok(None)
+        }
     }
 
-    /// The limit of background work that stands against what a stranger's text began, if one does: half of each, so that whoever writes
-    /// to the owner leaves the other half to what the owner planned.
-    async fn strangers_limit_reached(&self) -> Result<Option<Stop>, AgentError> {
-        let mut limits = self.config.limits.spending();
-        limits.retain(|limit| limit.scope == Scope::Background);
-        let day = self.store.spent(self.day_began_ms(), None).await?;
-        let used = sum(day.iter().filter(|row| row.by_strangers && (row.in_background || is_background(&row.path))));
+    /// The limit of a day that stands against what a stranger's text began, if one does: half of each, so that whoever writes to the
+    /// owner leaves the other half to the owner.
+    async fn strangers_limit_reached(&self, spender: Spender, path: Option<&str>) -> Result<Option<Stop>, AgentError> {
+        let mut limits = self.limits_on(spender, path);
+        limits.retain(|limit| limit.scope != Scope::Run);
+        let mut day = self.store.spent(self.day_began_ms(), None).await?;
+        day.retain(|row| row.by_strangers);
         let state = |limit: Limit| LimitState {
-            used: used.like(limit.cap),
+            used: used_of(&limit.scope, &day).like(limit.cap),
             limit: Limit {
                 key: format!("{} (the half for other people's messages)", limit.key),
                 cap: half(limit.cap),
                 ..limit
             },
         };
-        let reached = limits.into_iter().map(state).find(|state| state.stops(Spender::Background, None));
+        let reached = limits.into_iter().map(state).find(LimitState::is_used_up);
         Ok(reached.map(|reached| Stop { reached, is_strangers_half: true }))
+    }
+
+    /// The limits that can stand against a request.
+    fn limits_on(&self, spender: Spender, path: Option<&str>) -> Vec<Limit> {
+        let concerns = |limit: &Limit| match (&limit.scope, spender) {
+            (Scope::Background, Spender::Owner) => false,
+            (Scope::Path(of), _) => Some(of.as_str()) == path,
+            _ => true,
+        };
+        self.config.limits.spending().into_iter().filter(concerns).collect()
     }
 
     /// Limits with what was used of them.
@@ -213,12 +225,7 @@ impl Spending {
             Some(turn) => self.store.spent(i64::MIN, Some(turn)).await?,
             None => Vec::new(),
         };
-        let used = |scope: &Scope| match scope {
-            Scope::Run => sum(run.iter()),
-            Scope::Day => sum(day.iter()),
-            Scope::Background => sum(day.iter().filter(|row| row.in_background || is_background(&row.path))),
-            Scope::Path(path) => sum(day.iter().filter(|row| row.path == *path)),
-        };
+        let used = |scope: &Scope| used_of(scope, if *scope == Scope::Run { &run } else { &day });
         let state = |limit: Limit| LimitState { used: used(&limit.scope).like(limit.cap), limit };
         Ok(limits.into_iter().map(state).collect())
     }
@@ -235,7 +242,7 @@ pub fn spender_of(path: &str) -> Spender {
     if is_background(path) { Spender::Background } else { Spender::Owner }
 }
 
-/// What others may use of a limit of work in the background.
+/// What others may use of a limit.
 const fn half(cap: Quantity) -> Quantity {
     match cap {
         Quantity::Tokens(tokens) => Quantity::Tokens(tokens / 2),
@@ -247,8 +254,14 @@ fn is_background(path: &str) -> bool {
     BACKGROUND.contains(&path)
 }
 
-fn sum<'a>(rows: impl Iterator<Item = &'a SpentRow>) -> Amount {
-    rows.fold(Amount::default(), |mut sum, row| {
+/// What rows used of what a limit is about.
+fn used_of(scope: &Scope, rows: &[SpentRow]) -> Amount {
+    let counts = |row: &&SpentRow| match scope {
+        Scope::Run | Scope::Day => true,
+        Scope::Background => row.in_background || is_background(&row.path),
+        Scope::Path(path) => row.path == *path,
+    };
+    rows.iter().filter(counts).fold(Amount::default(), |mut sum, row| {
         sum.tokens = sum.tokens.saturating_add(row.tokens);
         sum.money.0 = sum.money.0.saturating_add(row.money.0);
         sum

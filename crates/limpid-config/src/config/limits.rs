@@ -27,15 +27,15 @@ pub struct LimitsConfig {
     pub tokens_per_run: Option<u64>,
     /// US dollars that one turn may cost.
     pub dollars_per_run: Option<f64>,
-    /// Tokens that a day may use. Background work stops at three quarters of it.
+    /// Tokens a day; background work may use 3/4, other people's messages half.
     pub tokens_per_day: Option<u64>,
-    /// US dollars that a day may cost. Background work stops at three quarters of it.
+    /// US dollars a day; background work may use 3/4, other people's messages half.
     pub dollars_per_day: Option<f64>,
-    /// Tokens a day for heartbeats and tasks; work started by other people's messages may use half.
+    /// Tokens a day for heartbeats and tasks; other people's messages may use half.
     pub background_tokens_per_day: u64,
-    /// US dollars a day for heartbeats and tasks; work started by other people's messages may use half.
+    /// US dollars a day for heartbeats and tasks; other people's messages may use half.
     pub background_dollars_per_day: Option<f64>,
-    /// Limits of single prompt paths.
+    /// Limits of prompt paths; other people's messages may use half.
     pub path: BTreeMap<String, PathLimits>,
 }
 

@@ -53,7 +53,7 @@ pub struct RuleConfig {
     pub tool: ToolPattern,
     /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
     /// be there, and without any the words are free; for `ask` and `deny` others may be there too, a `*` within a text is any letters
-    /// (`path = "*.key"`), and a path, or a whole address, number or name, is held however it is written.
+    /// (`path = "*.key"`), and what Limpid's own tools take for the same path, address, number or name is held.
     #[serde(default, deserialize_with = "arguments")]
     #[schemars(with = "serde_json::Value")]
     pub arguments: Option<ArgumentPattern>,

@@ -89,7 +89,8 @@ impl HeartbeatSettings {
         Ok(self.store.heartbeat_calls(day_ms).await?)
     }
 
-    /// Whether another call of a model is in progress, here or in another process.
+    /// Whether another call of a model is in progress, here or in another process. Turns that a stranger's text began, as those of guests
+    /// and of agents that a page had started, keep nothing of the owner's waiting, nor does a summary of what guests said.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -99,7 +100,10 @@ impl HeartbeatSettings {
         let since_ms = self.host.now_ms() - CUT_OFF_MS;
         for turn in self.store.unfinished_turns().await?.rows {
             let is_other = Some(turn.conversation.as_str()) != own.as_deref() && turn.began_ms > since_ms;
-            if is_other && self.is_worked_on(&turn.conversation).await? && !self.is_guests(&turn.conversation).await? {
+            if is_other
+                && self.is_worked_on(&turn.conversation).await?
+                && !self.store.begun_by_strangers(&turn.id).await?
+            {
                 return Ok(true);
             }
         }
@@ -109,7 +113,11 @@ impl HeartbeatSettings {
             let left = request.holder.as_deref().is_some_and(process::is_dead);
             let open = request.turn.is_none() && request.end.is_none() && !left;
             let lives = match &request.conversation {
-                Some(conversation) => open && self.is_worked_on(conversation).await?,
+                Some(id) => {
+                    let own = self.store.conversation(id).await?;
+                    let is_guests = own.is_some_and(|own| own.audience == Audience::Strangers);
+                    open && !is_guests && self.is_worked_on(id).await?
+                }
                 None => open,
             };
             if lives {
@@ -117,12 +125,6 @@ impl HeartbeatSettings {
             }
         }
         Ok(false)
-    }
-
-    /// Whether a conversation is a guest's: they keep nothing of the owner's waiting.
-    async fn is_guests(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
-        let conversation = self.store.conversation(conversation).await?;
-        Ok(conversation.is_some_and(|conversation| conversation.audience == Audience::Strangers))
     }
 
     /// Whether a process that lives works on a conversation: a turn that a dead one left keeps nothing from running.

@@ -6,7 +6,7 @@ use limpid_core::heartbeat::{Gate, Pause, Why};
 use limpid_core::{Labelled, Trust, sentence};
 use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{HeartbeatPart, RETRY_MS, settings_of};
+use limpid_services::heartbeat::{HeartbeatPart, PATH, RETRY_MS, settings_of};
 use limpid_store::{HeartbeatRow, RunningHeartbeat};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
@@ -44,7 +44,9 @@ pub(super) async fn ready(
     if job.models.choose(model.as_deref()).await.is_err() {
         return Ok(Err((Why::NoModel, again)));
     }
-    if matches!(trigger, RunTrigger::Slot(_)) && job.spending.check_background_and_tell(None, false).await.is_err() {
+    if matches!(trigger, RunTrigger::Slot(_))
+        && job.spending.check_background_and_tell(Some(PATH), false).await.is_err()
+    {
         return Ok(Err((Why::Spent, again)));
     }
     Ok(Ok(model))
@@ -63,7 +65,7 @@ pub(super) async fn may_go_on(
         HeartbeatPart::News | HeartbeatPart::Probe => true,
         HeartbeatPart::Standing | HeartbeatPart::Alone(_) | HeartbeatPart::Missed => false,
     };
-    Ok(job.spending.check_background_and_tell(None, by_strangers).await.is_ok())
+    Ok(job.spending.check_background_and_tell(Some(PATH), by_strangers).await.is_ok())
 }
 
 /// Leaves out the parts that have used up their day, and returns why they wait. Each side has its own: the other one goes on.
@@ -81,7 +83,7 @@ pub(super) async fn leave_out_waiting(
     {
         parts.retain(|part| *part != HeartbeatPart::News);
         waits.push(why);
-        if let Some(stop) = job.spending.background_stop(None, true).await? {
+        if let Some(stop) = job.spending.background_stop(Some(PATH), true).await? {
             job.spending.tell(&stop).await?;
         }
     }
@@ -94,6 +96,6 @@ pub(super) async fn news_wait(job: &HeartbeatJob) -> Result<Option<String>, Agen
     if let Some(why) = job.heartbeat.news_wait().await? {
         return Ok(Some(why.to_owned()));
     }
-    let stop = job.spending.background_stop(None, true).await?;
+    let stop = job.spending.background_stop(Some(PATH), true).await?;
     Ok(stop.map(|stop| format!("new messages wait, because {stop}")))
 }

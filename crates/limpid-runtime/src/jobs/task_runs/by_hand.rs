@@ -10,6 +10,7 @@ use limpid_store::{TASK_TIMER, Task, TaskRun};
 use crate::jobs::job::Job as _;
 use crate::jobs::scheduler::release_the_dead;
 use crate::jobs::task_runs::TaskJob;
+use crate::jobs::task_runs::prompt::PATH;
 
 /// How often it is looked whether another process has run a task.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,7 +64,7 @@ impl TaskJob {
         }
         if task.new.kind == TaskKind::Agent {
             // Whoever asked reads the refusal, so there is no notice as well.
-            if let Some(stop) = self.spending.background_stop(None, task.new.trust.is_foreign()).await? {
+            if let Some(stop) = self.spending.background_stop(Some(PATH), task.new.trust.is_foreign()).await? {
                 return Err(stop.refusal());
             }
             let made_in = match &task.new.conversation {

@@ -11,13 +11,13 @@ use limpid_turn::Outcome;
 use crate::jobs::task_runs::{TaskJob, TaskResult};
 
 /// The path of such a turn.
-const PATH: &str = "task";
+pub(super) const PATH: &str = "task";
 
 /// Has a model carry out a task, with the profile and the model of the conversation that made it. A run that was cut
 /// off is carried on.
 pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
     // What may not be paid for today waits, and comes again for the same slot.
-    job.spending.check_background_and_tell(None, task.new.trust.is_foreign()).await?;
+    job.spending.check_background_and_tell(Some(PATH), task.new.trust.is_foreign()).await?;
     let made_in = match &task.new.conversation {
         Some(conversation) => job.store.conversation(conversation).await?,
         None => None,

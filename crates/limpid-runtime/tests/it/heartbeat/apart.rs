@@ -25,26 +25,36 @@ async fn messages_use_up_no_run_of_the_owners_items() {
     assert_eq!((bench.server.calls().len(), waiting(&agent).await), (6, 0));
 }
 
-/// Nor does what looking at messages costs.
+/// Nor does what looking at messages costs, whatever the limit is about.
 // SEC-043 SEC-102
 #[tokio::test]
-async fn messages_use_up_half_of_the_tokens_and_the_owners_items_have_the_rest() {
-    let limits = "[inbox]\nsms = true\n[limits]\nbackground_tokens_per_day = 1600\n";
-    let bench = bench(&QUIET.repeat(4), limits).await;
-    let agent = bench.agent();
-    let next = async |key: &str| {
-        agent.store().insert_items(vec![sms(key, "Hello", &bench.clock)]).await.unwrap();
-        pass(&bench, &agent, 31.minutes()).await;
-        (bench.server.calls().len(), waiting(&agent).await)
-    };
-    // Each answer is counted with 712 tokens.
-    assert_eq!([next("a").await, next("b").await, next("c").await], [(1, 0), (2, 0), (2, 1)]);
-    let told = told(&agent).await;
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("background_tokens_per_day (the half for other people's messages)"), "{told:?}");
-    bench.write("workspace/HEARTBEAT.md", "- Backup (daily)\n");
-    assert_eq!([next("d").await, next("e").await], [(3, 2), (3, 3)]);
-    assert!(bench.server.calls()[2].text().contains("Backup"));
+async fn messages_use_up_half_of_each_limit_and_the_owners_items_have_the_rest() {
+    let prices = "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 32000\nprice = { input = 10.0, cached = 10.0, output = 10.0 }\n";
+    // Each answer is counted with 712 tokens. Of a day's own limit the background has three quarters.
+    for (key, limit) in [
+        ("background_tokens_per_day", "background_tokens_per_day = 1600"),
+        ("background_dollars_per_day", "background_dollars_per_day = 0.016"),
+        ("tokens_per_day", "tokens_per_day = 2400"),
+        ("dollars_per_day", "dollars_per_day = 0.024"),
+        ("path.heartbeat.tokens_per_day", "path = { heartbeat = { tokens_per_day = 1600 } }"),
+        ("path.heartbeat.dollars_per_day", "path = { heartbeat = { dollars_per_day = 0.016 } }"),
+    ] {
+        let bench = bench(&QUIET.repeat(4), &format!("[inbox]\nsms = true\n[limits]\n{limit}\n")).await;
+        bench.write("models.toml", prices);
+        let agent = bench.agent();
+        let next = async |id: &str| {
+            agent.store().insert_items(vec![sms(id, "Hello", &bench.clock)]).await.unwrap();
+            pass(&bench, &agent, 31.minutes()).await;
+            (bench.server.calls().len(), waiting(&agent).await)
+        };
+        assert_eq!([next("a").await, next("b").await, next("c").await], [(1, 0), (2, 0), (2, 1)], "{key}");
+        let told = told(&agent).await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains(&format!("the limit {key} (the half for other people's messages)")), "{told:?}");
+        bench.write("workspace/HEARTBEAT.md", "- Backup (daily)\n");
+        assert_eq!([next("d").await, next("e").await], [(3, 2), (3, 3)], "{key}");
+        assert!(bench.server.calls()[2].text().contains("Backup"), "{key}");
+    }
 }
 
 /// Nor does it work the other way round: what the owner wants looked at often keeps no message waiting.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::kit::dead_holder;
 use limpid_runtime::ServeEvent;
-use limpid_store::{NewInbound, NewRequest, RunningHeartbeat};
+use limpid_store::{AcceptedAgent, NewInbound, NewRequest, NewSubAgent, RunningHeartbeat};
 
 /// A turn that its process left in the middle: its message waits, and its lease runs for a quarter of an hour.
 async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_store::Lease, TurnId) {
@@ -98,9 +98,14 @@ async fn a_turn_and_a_test_that_a_dead_process_left_keep_no_heartbeat_waiting() 
         sent_ms: agent.now_ms(),
     };
     agent.store().record_request(open("dead", dead_holder())).await.unwrap();
+    // Nor does a summary of a guest's conversation that is under way.
+    let alive = "elsewhere/pid:[1]/1/1";
+    open_turn(&agent, "guest", ConversationKind::Chat, Audience::Strangers, alive).await;
+    let of_guest = NewRequest { conversation: Some(ConversationId::new("guest")), ..open("guest", alive.to_owned()) };
+    agent.store().record_request(of_guest).await.unwrap();
     assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     // One whose sender may live is waited for.
-    agent.store().record_request(open("alive", "elsewhere/pid:[1]/1/1".to_owned())).await.unwrap();
+    agent.store().record_request(open("alive", alive.to_owned())).await.unwrap();
     assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
 }
 
@@ -118,6 +123,47 @@ async fn a_guests_turn_keeps_no_heartbeat_waiting_and_an_owners_a_quarter_of_an_
     assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
     bench.clock.forward(15.minutes());
     assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
+}
+
+/// An agent of one of the owner's chats counts as whatever had it started.
+// SEC-093 SEC-102
+#[tokio::test]
+async fn an_agent_that_a_page_had_started_keeps_no_heartbeat_waiting() {
+    for by_strangers in [true, false] {
+        let bench = bench(QUIET, "").await;
+        bench.write("workspace/HEARTBEAT.md", LIST);
+        let agent = bench.agent();
+        let alive = "elsewhere/pid:[1]/1/1";
+        let (lease, turn) = open_turn(&agent, "chat", ConversationKind::Chat, Audience::Owner, alive).await;
+        let new = NewSubAgent {
+            conversation: ConversationId::new("chat"),
+            turn: turn.clone(),
+            call: limpid_core::CallId::new("c"),
+            path: "worker".to_owned(),
+            waited_for: false,
+            label: "tea".to_owned(),
+            task: "make tea".to_owned(),
+            skill: None,
+            context: None,
+            tools: None,
+            planned: None,
+            continues: None,
+            named: None,
+            trust: limpid_core::Trust::Outside,
+            by_strangers,
+            holder: alive.to_owned(),
+            now_ms: agent.now_ms(),
+        };
+        let limits = limpid_core::AgentLimits { live: 9, tokens: 1000, a_day: None };
+        let AcceptedAgent::Fresh(started) = agent.store().accept_agent(new, limits).await.unwrap() else {
+            panic!("it is new")
+        };
+        let answered = TurnWrite::End(TurnOutcome::Answered, String::new());
+        agent.store().commit(&lease, &turn, vec![answered], agent.now_ms()).await.unwrap();
+        open_turn(&agent, started.works_in().as_str(), ConversationKind::Run, Audience::Owner, alive).await;
+        let ran = agent.jobs().run_heartbeat().await.unwrap();
+        assert_eq!(matches!(ran, HeartbeatResult::Ran(_)), by_strangers, "{ran:?}");
+    }
 }
 
 // KAI-073 SEC-040
