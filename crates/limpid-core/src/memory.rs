@@ -20,6 +20,8 @@ pub const PROMOTION_HITS: u32 = 5;
 /// assert!(tea.is_like(&KeyLook::of("My\u{200b} Tea")));
 /// assert!(tea.is_like(&KeyLook::of("my-te\u{430}")), "the last letter is Cyrillic");
 /// assert!(!tea.is_like(&KeyLook::of("my-teas")));
+/// // What stands for an apostrophe may be one or a letter.
+/// assert!(KeyLook::of("mum's phone").is_like(&KeyLook::of("mum\u{2bc}s phone")));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyLook {
@@ -32,7 +34,7 @@ pub struct KeyLook {
 impl KeyLook {
     /// The look of a key.
     pub fn of(key: &str) -> Self {
-        let plain: String = key.nfkc().filter(|letter| letter.is_alphanumeric()).collect();
+        let plain: String = key.nfkc().filter(|letter| letter.is_alphanumeric() && !is_sign(*letter)).collect();
         // Capitals of another script are drawn as those of ASCII where the small letters are not: they are looked up
         // first.
         let drawn = |letter: char| match letter.is_ascii() {
@@ -54,6 +56,12 @@ impl KeyLook {
     pub fn is_like(&self, other: &Self) -> bool {
         self.letters == other.letters || self.drawn == other.drawn
     }
+}
+
+/// Whether a letter is a sign beside others that some leave out or write as an apostrophe: modifiers of Latin, the stretched line of Arabic,
+/// the small iota of Greek.
+const fn is_sign(letter: char) -> bool {
+    matches!(letter, '\u{2b0}'..='\u{2ff}' | '\u{345}' | '\u{640}' | '\u{a788}'..='\u{a78c}')
 }
 
 /// What kind of thing a memory is.

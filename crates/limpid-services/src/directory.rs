@@ -61,7 +61,7 @@ pub enum ConversationChoice {
     /// A new one.
     #[default]
     New,
-    /// The chat that was written to last; a new one when there is none.
+    /// The chat in which something was said last, whatever was answered since; a new one when there is none.
     Last,
     /// The one of this id.
     Id(ConversationId),

@@ -81,6 +81,7 @@ macro_rules! contract_suite {
                 what_is_said_in_an_archived_conversation_brings_it_back
                 conversations_are_found_by_title_and_by_what_was_said
                 strangers_push_nothing_out_of_what_is_found
+                what_a_strangers_text_led_to_pushes_nothing_out_of_what_is_found
             }
             deleted {
                 a_deleted_conversation_goes_whole_and_alone
@@ -215,6 +216,7 @@ macro_rules! contract_suite {
                 every_change_can_be_undone
                 a_strangers_key_is_adopted_only_by_the_owners_own_word
                 a_memory_of_the_owners_that_comes_back_has_its_key_for_itself
+                a_strangers_memory_comes_back_under_no_key_that_looks_like_the_owners
                 counts_of_words_follow_every_change
                 memories_are_listed_in_the_order_they_were_made
                 forgotten_memories_are_not_found

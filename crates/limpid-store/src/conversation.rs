@@ -19,8 +19,9 @@ pub trait Conversations: Send + Sync {
     /// One conversation, or none of that id.
     async fn conversation(&self, id: &ConversationId) -> Result<Option<Conversation>, StoreError>;
 
-    /// The conversation of a kind that was written to last, is not archived and only the owner reads: whoever writes where others read too
-    /// does not decide where the owner's next line goes. Of equals, the one that was made last.
+    /// The conversation of a kind in which somebody said something last, or which was made last where nobody did, that is not archived and
+    /// only the owner reads: whoever writes where others read too does not decide where the owner's next line goes, and neither does an
+    /// answer or the end of an agent. Of equals, the one that was made last.
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError>;
 
     /// The conversations that were written to last, newest first; single runs ([`ConversationKind::Run`]) and those in the archive are
@@ -31,7 +32,7 @@ pub trait Conversations: Send + Sync {
     async fn archived_conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError>;
 
     /// The conversations that people read, archived ones too, in whose title all of these words are, or in one message of which: the
-    /// newest such message. Those written to last come first.
+    /// newest such message to which no stranger's text led, else the newest. Those written to last come first.
     async fn find_conversations(&self, words: &[String], limit: u32) -> Result<Listed<FoundConversation>, StoreError>;
 
     /// Changes settings of a conversation, all or none.

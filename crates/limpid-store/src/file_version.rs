@@ -38,8 +38,10 @@ pub trait FileVersions: Send + Sync {
     /// saw count too.
     async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError>;
 
-    /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most.
-    async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError>;
+    /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most. A file is
+    /// foreign if only turns that had read a stranger's text changed it; else it is the owner's, and comes after their others if such a
+    /// turn changed it last.
+    async fn files_below(&self, folder: &str, is_foreign: bool, most: u32) -> Result<Vec<String>, StoreError>;
 
     /// What files held before changes, before programs that have not ended, and before they waited for the owner, and is
     /// no text of the store, in the order in which it is worth keeping: what waits and what clean turns changed, then

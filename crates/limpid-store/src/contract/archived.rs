@@ -151,3 +151,36 @@ pub async fn strangers_push_nothing_out_of_what_is_found(bench: &Bench) {
     assert_eq!(found.len(), 21);
     assert!(found.iter().any(|row| row.conversation.id == ConversationId::new("own")));
 }
+
+/// However often a chat of the owner's repeats a stranger's words, another one with these words is found, and what no stranger's text led
+/// to is shown of a chat that has both.
+// SUR-020 SEC-102
+pub async fn what_a_strangers_text_led_to_pushes_nothing_out_of_what_is_found(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let led_to = |text: &str| NewMessage::new(Message::new(Role::Assistant, text, Trust::Outside));
+    for (id, at, messages) in [
+        ("own", 1, vec![message(Role::User, "the needle"), message(Role::User, "我们明天去北京。")]),
+        ("repeats", 2, vec![led_to("needle"); 3001]),
+        ("other", 3, vec![led_to("needle, 北京")]),
+    ] {
+        store.create_conversation(conversation(id, at)).await.unwrap();
+        say(store, id, messages).await;
+    }
+    let ids = async |query: &str, limit: u32| {
+        let found = found(store, query, limit).await;
+        found.into_iter().map(|(id, _)| id).collect::<std::collections::BTreeSet<_>>()
+    };
+    for limit in [1, 2] {
+        let found = ids("needle", limit).await;
+        assert!(found.contains("own") && found.len() == 2, "{found:?}");
+    }
+    assert!(ids("needle", 25).await.contains("own"));
+    // The index has the word of the one only.
+    assert!(ids("北京", 25).await.contains("own"));
+
+    store.create_conversation(conversation("both", 4)).await.unwrap();
+    say(store, "both", vec![led_to("the thread, at first"), message(Role::User, "my thread"), led_to("thread")]).await;
+    let shown = |text: &str| vec![("both".to_owned(), Some(text.to_owned()))];
+    assert_eq!(found(store, "thread", 25).await, shown("my thread"));
+    assert_eq!(found(store, "thread first", 25).await, shown("the thread, at first"));
+}

@@ -1,15 +1,15 @@
 //! Conversations, messages and accepted input.
 
 use limpid_core::state::Span;
-use limpid_core::{Effort, Message, ProviderState, Role, Trust, TurnId, WindowView};
+use limpid_core::{AgentState, Effort, Message, ProviderState, Role, Trust, TurnId, WindowView};
 
-use super::Bench;
 use super::sample::{
     ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, provider_state, result,
 };
+use super::{Bench, agents};
 use crate::{
-    Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewMessage, NewWindowEvent,
-    StoreError, TurnOutcome, TurnWrite, TypedOrCalled, Written,
+    AgentEnd, Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound, NewMessage,
+    NewWindowEvent, StoreError, TurnOutcome, TurnWrite, TypedOrCalled, Written,
 };
 
 /// What was made is read again, and an id is given once.
@@ -59,7 +59,8 @@ pub async fn the_trust_of_a_conversation_is_that_of_its_least_trusted_message(be
     assert_eq!(store.trust_until(&conversation_id("b"), other).await.unwrap(), Trust::Owner);
 }
 
-/// `last` follows the writing, not the making; kinds do not mix.
+/// `last` follows what is said, not the making and not what comes back; kinds do not mix.
+// SEC-102
 pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     let store = &bench.store;
     assert_eq!(store.last_conversation(ConversationKind::Chat).await.unwrap(), None);
@@ -75,10 +76,14 @@ pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     let listed = store.conversations(10).await.unwrap().rows;
     let listed: Vec<&str> = listed.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(listed, ["h", "b", "a"], "a single run stands in no list");
-    let lease = lease(store.as_ref(), "a", 0).await;
-    let turn = begin(store.as_ref(), &lease, "t", &[]).await;
+    let say = async |id: &str, now_ms| {
+        let accepted = store.accept(NewInbound { now_ms, ..inbound(id, None, "hi") }).await.unwrap();
+        accepted.inbound.id
+    };
+    let held = lease(store.as_ref(), "a", 0).await;
+    let turn = begin(store.as_ref(), &held, "t", &[say("a", 2).await]).await;
     let said = TurnWrite::Messages(vec![message(Role::User, "hi")]);
-    store.commit(&lease, &turn, vec![said], 2).await.unwrap();
+    store.commit(&held, &turn, vec![said], 2).await.unwrap();
     assert_eq!(last().await, conversation_id("a"));
     let listed = store.conversations(2).await.unwrap();
     let ids: Vec<String> = listed.rows.into_iter().map(|row| row.id.to_string()).collect();
@@ -86,6 +91,21 @@ pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     let room = NewConversation { audience: Audience::Group, ..conversation("room", 11) };
     store.create_conversation(room).await.unwrap();
     assert_eq!(last().await, conversation_id("a"), "what others read is named");
+
+    let held = lease(store.as_ref(), "b", 0).await;
+    let turn = begin(store.as_ref(), &held, "of-b", &[]).await;
+    let agent = agents::fresh(store.accept_agent(agents::new("b", "of-b", "1"), agents::LIMITS).await.unwrap());
+    let answer = TurnWrite::Messages(vec![message(Role::Assistant, "I look.")]);
+    store.commit(&held, &turn, vec![answer], 12).await.unwrap();
+    let end = AgentEnd { result: "tea".to_owned(), now_ms: 13, ..agents::end(agent.id, AgentState::Done) };
+    store.end_agent(end).await.unwrap();
+    assert_eq!(store.waiting(&conversation_id("b")).await.unwrap().rows.len(), 2, "it came back");
+    assert_eq!(last().await, conversation_id("a"), "nobody said anything in the other one");
+    let with = NewInbound { now_ms: 14, ..inbound("b", None, "sum it up") };
+    store.accept_with(NewInbound { trust: Trust::Outside, ..with.clone() }, with).await.unwrap();
+    assert_eq!(last().await, conversation_id("b"));
+    say("a", 15).await;
+    assert_eq!(last().await, conversation_id("a"));
 }
 
 /// What is not named stays as it is.
@@ -296,7 +316,7 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows[0].id, second);
     assert_eq!(store.messages(&conversation_id("c"), None).await.unwrap().rows[0].message.text, ODD);
     // SEC-070
-    let prompt = crate::NewInbound { typed: false, ..inbound("d", None, "the prompt of a task") };
+    let prompt = NewInbound { typed: false, ..inbound("d", None, "the prompt of a task") };
     store.create_conversation(conversation("d", 0)).await.unwrap();
     store.accept(prompt).await.unwrap();
     for (id, typed) in [("c", &[ODD, ODD][..]), ("d", &[])] {

@@ -9,8 +9,19 @@ use crate::{
     Store, StoreError, WaitingFile,
 };
 
-/// A change of a file from one content to another, ended.
+/// A change of a file from one content to another that a stranger's text led to, ended.
 async fn change(
+    store: &dyn Store,
+    path: &str,
+    contents: (Option<FileContent>, Option<FileContent>),
+    at: (Option<&str>, i64),
+) -> FileVersionId {
+    change_of(Trust::Outside, store, path, contents, at).await
+}
+
+/// The same, with a label.
+async fn change_of(
+    trust: Trust,
     store: &dyn Store,
     path: &str,
     (before, after): (Option<FileContent>, Option<FileContent>),
@@ -20,7 +31,7 @@ async fn change(
         path: path.to_owned(),
         undoes: None,
         before: before.clone(),
-        trust: Trust::Outside,
+        trust,
         source: "turn:t".to_owned(),
         conversation: conversation.map(ConversationId::new),
         tool: Some("write_file".to_owned()),
@@ -158,8 +169,9 @@ pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
     assert_eq!(store.file_made_by("c.md").await.unwrap(), None);
 }
 
-/// Of the files below a folder those are listed that are there by what is known, the newest first.
-// SEC-063
+/// Of the files below a folder those are listed that are there by what is known, the newest first. One that the owner ever changed is
+/// theirs, whoever changed it since: of these none is missing however many strangers' texts led to.
+// SEC-063 SEC-102
 pub async fn what_lies_below_a_folder_is_listed_newest_first(bench: &Bench) {
     let store = bench.store.as_ref();
     for (at, path) in
@@ -168,10 +180,27 @@ pub async fn what_lies_below_a_folder_is_listed_newest_first(bench: &Bench) {
         change(store, path, (None, bytes(path.as_bytes())), (None, i64::try_from(at).unwrap())).await;
     }
     change(store, "outside/gone", (bytes(b"outside/gone"), None), (None, 9)).await;
-    let below = async |most| store.files_below("outside/", most).await.unwrap();
-    assert_eq!(below(9).await, ["outside/a", "outside/c_"]);
-    assert_eq!(below(1).await, ["outside/a"]);
-    assert_eq!(bench.other.files_below("outside/", 9).await.unwrap(), [""; 0]);
+    let below = async |is_foreign, most| store.files_below("outside/", is_foreign, most).await.unwrap();
+    assert_eq!(below(true, 9).await, ["outside/a", "outside/c_"]);
+    assert_eq!(below(true, 1).await, ["outside/a"]);
+    assert_eq!(below(false, 9).await, [""; 0]);
+    assert_eq!(bench.other.files_below("outside/", true, 9).await.unwrap(), [""; 0]);
+
+    for (trust, path) in [
+        (Trust::Owner, "outside/plan"),
+        (Trust::File, "outside/a"),
+        (Trust::Guest, "outside/plan"),
+        (Trust::Owner, "outside/b"),
+        (Trust::Outside, "outside/z"),
+        (Trust::Guest, "outside/a"),
+    ] {
+        change_of(trust, store, path, (None, bytes(b"new")), (None, 10)).await;
+    }
+    assert_eq!(below(false, 9).await, ["outside/b", "outside/a", "outside/plan"], "what was added to comes last");
+    assert_eq!(below(false, 1).await, ["outside/b"]);
+    assert_eq!(below(true, 9).await, ["outside/z", "outside/c_"]);
+    change(store, "outside/plan", (bytes(b"new"), None), (None, 11)).await;
+    assert_eq!(below(false, 9).await, ["outside/b", "outside/a"], "it is gone");
 }
 
 /// What files hold when a program starts is named as kept until the program has ended, and while they wait after it.

@@ -273,6 +273,50 @@ pub async fn a_memory_of_the_owners_that_comes_back_has_its_key_for_itself(bench
     }
 }
 
+/// Not after it was archived, renamed or forgotten: it goes by its number then. Some of these keys have a letter of Cyrillic.
+// SEC-065 LES-060
+pub async fn a_strangers_memory_comes_back_under_no_key_that_looks_like_the_owners(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let theirs = |key: &str, now| NewMemory { trust: Trust::Outside, ..memory(Some(key), &format!("not {key}"), now) };
+    for (key, like, is_archived) in [("wifi", "w\u{456}fi", true), ("door", "d\u{43e}or", false)] {
+        let id = store.store_memory(theirs(like, 1)).await.unwrap().memory.id;
+        if is_archived {
+            assert_eq!(store.archive_memories(1, 2).await.unwrap(), 1);
+        }
+        store.store_memory(memory(Some(key), key, 3)).await.unwrap();
+        assert_eq!(
+            store.memory(&like.into()).await.unwrap(),
+            None,
+            "a word for the one means no other, archived or not"
+        );
+        if is_archived {
+            assert!(store.store_memory(theirs(like, 4)).await.is_err());
+        }
+        let events = store.memory_events(Some(id)).await.unwrap().rows;
+        let was_like = |before: &limpid_core::Memory| before.key == like;
+        let events: Vec<_> = events.iter().filter(|event| event.before.as_ref().is_some_and(was_like)).collect();
+        assert!(!events.is_empty(), "{key}");
+        for event in events {
+            let back = store.undo_memory(event.id, 5).await.unwrap().unwrap();
+            assert_eq!((back.id, back.key), (id, id.to_string()));
+        }
+    }
+    for (key, like) in [("tea", "t\u{435}a"), ("cat", "cat")] {
+        let id = store.store_memory(theirs(like, 6)).await.unwrap().memory.id;
+        store.forget_memory(&id.into(), 7).await.unwrap();
+        let mine = store.store_memory(memory(Some(key), key, 8)).await.unwrap().memory;
+        let gone = store.memory_events(Some(id)).await.unwrap().rows.pop().unwrap();
+        let back = store.undo_memory(gone.id, 9).await.unwrap().unwrap();
+        assert_eq!((back.id, &back.key), (id, &id.to_string()));
+        assert_eq!(store.memory(&id.into()).await.unwrap(), Some(back));
+        assert_eq!(store.memory(&key.into()).await.unwrap(), Some(mine));
+    }
+    let all = store.memories(None).await.unwrap().rows;
+    let theirs: Vec<_> = all.iter().filter(|memory| memory.trust.is_foreign()).collect();
+    assert_eq!(theirs.len(), 4);
+    assert!(theirs.iter().all(|memory| memory.key == memory.id.to_string()), "{theirs:?}");
+}
+
 /// What the ranker knows of all memories is right after every change, for each owner alone.
 // KOSHI-024 LES-058
 pub async fn counts_of_words_follow_every_change(bench: &Bench) {

@@ -33,7 +33,7 @@ impl Conversations for SqliteStore {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND audience = 'owner' AND NOT strangers
                    AND NOT archived AND NOT gone
-                 ORDER BY updated_ms DESC, seq DESC LIMIT 1",
+                 ORDER BY said_ms DESC, seq DESC LIMIT 1",
             )?;
             let params = named_params! { ":owner": tx.owner, ":kind": kind.as_str() };
             row::one(&mut statement, params, "conversation", "last", conversation)
@@ -122,7 +122,7 @@ impl Conversations for SqliteStore {
     }
 
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError> {
-        self.write(move |tx| inbound::accept(tx, &new)).await
+        self.write(move |tx| inbound::accept_said(tx, &new)).await
     }
 
     async fn accept_with(
@@ -130,7 +130,7 @@ impl Conversations for SqliteStore {
         handed_in: NewInbound,
         new: NewInbound,
     ) -> Result<(Option<Accepted>, Accepted), StoreError> {
-        self.write(move |tx| inbound::accept_with(tx, &handed_in, &new)).await
+        self.write(move |tx| inbound::accept_said_with(tx, &handed_in, &new)).await
     }
 
     async fn begun_by(
@@ -246,8 +246,8 @@ fn create(tx: &Tx<'_>, new: &NewConversation) -> Outcome<Conversation> {
         .sql
         .prepare_cached(
             "INSERT INTO conversation (owner, id, kind, title, profile, mode, model, audience, strangers,
-                created_ms, updated_ms)
-             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :audience, :strangers, :now, :now)",
+                created_ms, updated_ms, said_ms)
+             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :audience, :strangers, :now, :now, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":id": new.id.as_str(), ":kind": new.kind.as_str(), ":title": new.title,

@@ -115,16 +115,18 @@ impl FileVersions for SqliteStore {
         .await
     }
 
-    async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError> {
+    async fn files_below(&self, folder: &str, is_foreign: bool, most: u32) -> Result<Vec<String>, StoreError> {
         let (folder, places) = (folder.to_owned(), self.places());
         self.read(move |tx| {
-            // Of the changes of a file the newest says whether it is there.
+            // The newest change of a file says whether it is there: SQLite takes the other columns from the row of the only MAX.
             let mut statement = tx.sql.prepare_cached(
-                "SELECT path FROM (SELECT path, after, MAX(id) AS newest FROM file_change
+                "SELECT path FROM (SELECT path, after, trust IN ('guest', 'outside') AS is_led, MAX(id) AS newest,
+                         total(trust NOT IN ('guest', 'outside')) = 0 AS is_foreign FROM file_change
                      WHERE owner = :owner AND ended AND substr(path, 1, length(:folder)) = :folder GROUP BY path)
-                 WHERE after IS NOT NULL ORDER BY newest DESC LIMIT :most",
+                 WHERE after IS NOT NULL AND is_foreign = :is_foreign ORDER BY is_led, newest DESC LIMIT :most",
             )?;
-            let params = named_params! { ":owner": tx.owner, ":folder": folder, ":most": most };
+            let params =
+                named_params! { ":owner": tx.owner, ":folder": folder, ":is_foreign": is_foreign, ":most": most };
             let paths = statement.query_map(params, |row| Ok(places.path(&row.get::<_, String>(0)?)))?;
             Ok(paths.collect::<Result<_, _>>()?)
         })

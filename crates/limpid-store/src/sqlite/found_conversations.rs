@@ -1,8 +1,11 @@
 //! Conversations in whose titles or messages words are.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use limpid_core::ConversationId;
+use limpid_core::by_side::by_side;
 use limpid_core::snippet::holds;
 use rusqlite::named_params;
 
@@ -15,8 +18,11 @@ use super::recall::quoted;
 use super::row::{self, Unreadable};
 use crate::{Broken, ConversationKind, FoundConversation, Listed, StoredMessage};
 
-/// Messages that are looked at, the newest.
+/// Messages that are looked at, the newest of either side.
 const LOOKED_AT: u32 = 3000;
+
+/// The newest message of each conversation.
+type Said = BTreeMap<ConversationId, StoredMessage>;
 
 /// What is looked for.
 #[derive(Clone, Copy)]
@@ -24,6 +30,8 @@ struct Search<'a> {
     words: &'a [String],
     /// Whether in conversations of strangers.
     strangers: bool,
+    /// Whether among the messages that a stranger's text led to, or among the others.
+    foreign: bool,
     /// Conversations that are found at most.
     limit: usize,
 }
@@ -37,23 +45,38 @@ pub(super) fn find(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<Listed<
     }
     // However much strangers say, it pushes nothing of the owner's out.
     for (strangers, limit) in [(false, limit), (true, limit.min(OF_STRANGERS))] {
-        let search = Search { words: &words, strangers, limit: limit as usize };
-        let mut said = said(tx, search, &mut found.broken)?;
-        let mut rows = Vec::new();
-        for own in titled(tx, search, &mut found.broken)? {
-            let message = said.remove(&own.id);
-            rows.push(FoundConversation { conversation: own, message });
+        let search = Search { words: &words, strangers, foreign: false, limit: limit as usize };
+        let mut rows = BTreeMap::new();
+        for conversation in titled(tx, search, &mut found.broken)? {
+            rows.insert(conversation.id.clone(), (FoundConversation { conversation, message: None }, false));
         }
-        for (id, message) in said {
-            let own = conversation_row::find(tx, &id)?;
-            rows.extend(own.map(|own| FoundConversation { conversation: own, message: Some(message) }));
+        let (own, led) = said(tx, search, &mut found.broken)?;
+        let said = own.into_iter().map(|row| (row, false)).chain(led.into_iter().map(|row| (row, true)));
+        for ((id, message), is_led) in said {
+            match rows.entry(id) {
+                // What a stranger's text led to comes second.
+                Entry::Occupied(mut row) => {
+                    let (row, _) = row.get_mut();
+                    row.message = row.message.take().or(Some(message));
+                }
+                Entry::Vacant(row) => {
+                    if let Some(conversation) = conversation_row::find(tx, row.key())? {
+                        row.insert((FoundConversation { conversation, message: Some(message) }, is_led));
+                    }
+                }
+            }
         }
-        rows.sort_by_key(|row| std::cmp::Reverse((row.conversation.updated_ms, row.conversation.id.to_string())));
-        rows.truncate(limit as usize);
-        found.rows.append(&mut rows);
+        let mut rows: Vec<_> = rows.into_values().collect();
+        rows.sort_by_key(|(row, _)| newest_first(row));
+        let rows = by_side(rows, limit as usize, |(_, is_led)| *is_led);
+        found.rows.extend(rows.into_iter().map(|(row, _)| row));
     }
-    found.rows.sort_by_key(|row| std::cmp::Reverse((row.conversation.updated_ms, row.conversation.id.to_string())));
+    found.rows.sort_by_key(newest_first);
     Ok(found)
+}
+
+fn newest_first(row: &FoundConversation) -> Reverse<(i64, String)> {
+    Reverse((row.conversation.updated_ms, row.conversation.id.to_string()))
 }
 
 /// The conversations whose title holds all words.
@@ -69,39 +92,36 @@ fn titled(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<
     Ok(listed.rows)
 }
 
-/// The newest message of each conversation that holds all words.
-fn said(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
-    let mut found = indexed(tx, search, broken)?;
+/// What holds all words, apart by whether a stranger's text led to it: however often that repeats a word, it keeps nothing else from being
+/// looked at.
+fn said(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<(Said, Said)> {
+    let foreign = Search { foreign: true, ..search };
+    let (mut own, mut led) = (indexed(tx, search, broken)?, indexed(tx, foreign, broken)?);
     // The index cuts scripts without spaces at punctuation only.
-    if found.is_empty() && search.words.iter().any(|word| !word.is_ascii()) {
-        found = written(tx, search, broken)?;
+    if own.is_empty() && search.words.iter().any(|word| !word.is_ascii()) {
+        own = written(tx, search, broken)?;
+        if led.is_empty() {
+            led = written(tx, foreign, broken)?;
+        }
     }
-    Ok(found)
+    Ok((own, led))
 }
 
-fn indexed(
-    tx: &Tx<'_>,
-    search: Search<'_>,
-    broken: &mut Vec<Broken>,
-) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
+fn indexed(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<Said> {
     // The last word may not be whole yet.
     let query = search.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ") + "*";
     let sql = "SELECT m.* FROM message_fts JOIN message m ON m.id = message_fts.rowid
                JOIN conversation c ON c.owner = m.owner AND c.id = m.conversation
                WHERE message_fts MATCH :words AND m.owner = :owner AND m.role IN ('user', 'assistant')
-                 AND c.kind <> :run AND c.strangers = :strangers
+                 AND c.kind <> :run AND c.strangers = :strangers AND (m.trust IN ('guest', 'outside')) = :foreign
                ORDER BY message_fts.rowid DESC LIMIT :most";
     newest(tx, (sql, &query), search, broken)
 }
 
-fn written(
-    tx: &Tx<'_>,
-    search: Search<'_>,
-    broken: &mut Vec<Broken>,
-) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
+fn written(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<Said> {
     let sql = "SELECT m.* FROM message m JOIN conversation c ON c.owner = m.owner AND c.id = m.conversation
                WHERE instr(m.text, :words) > 0 AND m.owner = :owner AND m.role IN ('user', 'assistant')
-                 AND c.kind <> :run AND c.strangers = :strangers
+                 AND c.kind <> :run AND c.strangers = :strangers AND (m.trust IN ('guest', 'outside')) = :foreign
                ORDER BY m.id DESC LIMIT :most";
     let rare = search.words.iter().find(|word| !word.is_ascii()).map_or("", String::as_str);
     newest(tx, (sql, rare), search, broken)
@@ -109,16 +129,12 @@ fn written(
 
 /// The newest message of each conversation among those of a query. What was put around a message for a model is found by the index
 /// too, and is nothing that was said.
-fn newest(
-    tx: &Tx<'_>,
-    (sql, query): (&str, &str),
-    search: Search<'_>,
-    broken: &mut Vec<Broken>,
-) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
+fn newest(tx: &Tx<'_>, (sql, query): (&str, &str), search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<Said> {
     let mut statement = tx.sql.prepare_cached(sql)?;
     let run = ConversationKind::Run.as_str();
     let mut rows = statement.query(named_params! {
-        ":words": query, ":owner": tx.owner, ":run": run, ":strangers": search.strangers, ":most": LOOKED_AT,
+        ":words": query, ":owner": tx.owner, ":run": run, ":strangers": search.strangers, ":foreign": search.foreign,
+        ":most": LOOKED_AT,
     })?;
     let mut found = BTreeMap::new();
     while found.len() < search.limit

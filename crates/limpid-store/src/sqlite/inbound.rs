@@ -9,6 +9,24 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, word};
 use crate::{Accepted, Base, Inbound, InboundId, NewInbound, StoreError, TypedOrCalled};
 
+/// Keeps what somebody says in a conversation, with the time at which something was said there last, or finds it when it was delivered
+/// before.
+pub(super) fn accept_said(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
+    let accepted = accept(tx, new)?;
+    if accepted.fresh {
+        set_said_ms(tx, new)?;
+    }
+    Ok(accepted)
+}
+
+/// Where the owner's next line goes follows what was said, not what agents came back with.
+fn set_said_ms(tx: &Tx<'_>, new: &NewInbound) -> Outcome<()> {
+    tx.sql
+        .prepare_cached("UPDATE conversation SET said_ms = max(said_ms, ?) WHERE owner = ? AND id = ?")?
+        .execute((new.now_ms, tx.owner, new.conversation.as_str()))?;
+    Ok(())
+}
+
 /// Keeps a message that arrived, or finds it when it was delivered before.
 pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     match delivered_before(tx, new)? {
@@ -80,8 +98,8 @@ fn keep(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     Ok(Accepted { inbound, fresh: true })
 }
 
-/// Keeps a message and what was handed in with it, unless the message was delivered before.
-pub(super) fn accept_with(
+/// Keeps what somebody says and what they handed in with it, unless it was delivered before.
+pub(super) fn accept_said_with(
     tx: &Tx<'_>,
     handed_in: &NewInbound,
     new: &NewInbound,
@@ -90,6 +108,7 @@ pub(super) fn accept_with(
         return Ok((None, Accepted { inbound, fresh: false }));
     }
     let (before, accepted) = (keep(tx, handed_in)?, keep(tx, new)?);
+    set_said_ms(tx, new)?;
     let (before_id, id) = (before.inbound.id.0, accepted.inbound.id.0);
     tx.sql.prepare_cached("UPDATE inbound SET handed_in = ? WHERE id = ?")?.execute((before_id, id))?;
     Ok((Some(before), accepted))

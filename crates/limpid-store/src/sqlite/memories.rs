@@ -1,7 +1,7 @@
 //! Memories and what happened to them.
 
 use async_trait::async_trait;
-use limpid_core::memory::{KeyLook, PROMOTION_HITS};
+use limpid_core::memory::PROMOTION_HITS;
 use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS};
 use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::named_params;
@@ -9,7 +9,9 @@ use rusqlite::named_params;
 use super::failure::Outcome;
 use super::instructing::raise;
 use super::memory_row::memory;
-use super::memory_table::{expect, find, find_content, free_key, number_look_alikes, put, remove, reserve_id, restore};
+use super::memory_table::{
+    expect, find, find_content, free_key, number_look_alikes, owners_like, put, remove, reserve_id, restore,
+};
 use super::row;
 use super::{SqliteStore, Tx, archive, memory_events, memory_index, promotions, provenance, recall};
 use crate::{
@@ -235,7 +237,7 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
             }
         }
     };
-    put(tx, &memory)?;
+    let memory = put(tx, memory)?;
     let said = Some((new.author, new.source.as_deref()));
     memory_events::record(tx, MemoryEventKind::Stored, known.as_ref(), Some(&memory), said, new.now_ms)?;
     if !memory.trust.is_foreign() {
@@ -251,23 +253,13 @@ fn refuse_over_owners(tx: &Tx<'_>, new: &NewMemory, known: Option<&Memory>) -> O
         let is_over = !known.trust.is_foreign() && known.content != new.content;
         return if is_over { Err(is_owners(known).into()) } else { Ok(()) };
     }
-    let look = KeyLook::of(new.key.as_deref().unwrap_or_default());
-    if look.is_empty() {
+    let Some(key) = new.key.as_deref().map(|key| owners_like(tx, key, None)).transpose()?.flatten() else {
         return Ok(());
-    }
-    let mut statement = tx.sql.prepare_cached("SELECT key FROM memory WHERE owner = ? AND trust IN (?, ?)")?;
-    let keys =
-        statement.query_map((tx.owner, Trust::Owner.as_str(), Trust::File.as_str()), |row| row.get::<_, String>(0))?;
-    for key in keys {
-        let key = key?;
-        if KeyLook::of(&key).is_like(&look) {
-            let why = format!(
-                "the owner has a memory with almost this key, {key}, and this turn has read text of strangers; keep it under another key"
-            );
-            return Err(StoreError::Invalid(why).into());
-        }
-    }
-    Ok(())
+    };
+    let why = format!(
+        "the owner has a memory with almost this key, {key}, and this turn has read text of strangers; keep it under another key"
+    );
+    Err(StoreError::Invalid(why).into())
 }
 
 fn is_owners(memory: &Memory) -> StoreError {
@@ -289,7 +281,7 @@ fn change_memory(
     let before = expect(tx, which)?;
     let mut after = before.clone();
     change(&mut after);
-    put(tx, &after)?;
+    let after = put(tx, after)?;
     memory_events::record(tx, kind, Some(&before), Some(&after), said, now_ms)?;
     Ok(after)
 }
@@ -318,21 +310,24 @@ fn adopt(
 fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory>> {
     let event = memory_events::find(tx, event)?;
     let current = find(tx, &MemoryRef::Id(event.memory))?;
-    match &event.before {
+    let restored = match &event.before {
         Some(before) => {
             if let Some(current) = &current {
                 adopt(tx, current, (&before.content, before.trust), Some("undo"), now_ms)?;
             }
-            restore(tx, before, now_ms)?;
+            Some(restore(tx, before, now_ms)?)
         }
-        None => remove(tx, event.memory)?,
-    }
+        None => {
+            remove(tx, event.memory)?;
+            None
+        }
+    };
     if event.kind == MemoryEventKind::Promoted {
         promotions::take_out(tx, event.memory.0, now_ms)?;
     }
-    if current.is_some() || event.before.is_some() {
+    if current.is_some() || restored.is_some() {
         let kind = MemoryEventKind::Undone;
-        memory_events::record(tx, kind, current.as_ref(), event.before.as_ref(), None, now_ms)?;
+        memory_events::record(tx, kind, current.as_ref(), restored.as_ref(), None, now_ms)?;
     }
-    Ok(event.before)
+    Ok(restored)
 }

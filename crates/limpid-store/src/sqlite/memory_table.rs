@@ -11,6 +11,9 @@ use super::row::{self, stored};
 use super::{Tx, memory_events, memory_index};
 use crate::{MemoryEventKind, MemoryRef, StoreError};
 
+/// Stands behind a number that is the key of another memory already.
+const STROKE: char = '\'';
+
 /// One memory.
 pub(super) fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
     let (sql, name) = match which {
@@ -53,14 +56,43 @@ pub(super) fn reserve_id(tx: &Tx<'_>) -> Outcome<MemoryId> {
 /// A memory's number as its key, with strokes where somebody has used that key already.
 pub(super) fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
     let mut key = id.to_string();
-    while find(tx, &MemoryRef::Key(key.clone()))?.is_some() {
-        key.push('\'');
+    while find(tx, &MemoryRef::Key(key.clone()))?.is_some_and(|other| other.id != id) {
+        key.push(STROKE);
     }
     Ok(key)
 }
 
-/// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
-pub(super) fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+/// Another memory's key, of one of the owner's, that is this key or looks like it.
+pub(super) fn owners_like(tx: &Tx<'_>, key: &str, but: Option<MemoryId>) -> Outcome<Option<String>> {
+    let look = KeyLook::of(key);
+    let mut statement =
+        tx.sql.prepare_cached("SELECT key FROM memory WHERE owner = ? AND id IS NOT ? AND trust IN (?, ?)")?;
+    let params = (tx.owner, but.map(|id| id.0), Trust::Owner.as_str(), Trust::File.as_str());
+    for mine in statement.query_map(params, |row| row.get::<_, String>(0))? {
+        let mine = mine?;
+        if mine == key || (!look.is_empty() && KeyLook::of(&mine).is_like(&look)) {
+            return Ok(Some(mine));
+        }
+    }
+    Ok(None)
+}
+
+/// Writes a memory's row, whether it exists or not, and its words, and returns the memory as it is from then on. What was archived is among
+/// the others again. A stranger's has no key that looks like one of the owner's, whenever it comes: it goes by its number then.
+pub(super) fn put(tx: &Tx<'_>, mut memory: Memory) -> Outcome<Memory> {
+    if memory.trust.is_foreign()
+        && let Some(mine) = owners_like(tx, &memory.key, Some(memory.id))?
+    {
+        let goes_by_number = memory.key.trim_end_matches(STROKE) == memory.id.to_string();
+        if mine == memory.key || !goes_by_number {
+            memory.key = free_key(tx, memory.id)?;
+        }
+    }
+    write(tx, &memory)?;
+    Ok(memory)
+}
+
+fn write(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
     let (before, after) = (memory_index::indexed(tx, memory.id)?, Indexed::of(memory));
     tx.sql
         .prepare_cached(
@@ -90,11 +122,9 @@ pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
 /// means one memory.
 pub(super) fn number_look_alikes(tx: &Tx<'_>, mine: &Memory, now_ms: i64) -> Outcome<()> {
     let look = KeyLook::of(&mine.key);
-    // A key is taken also where its memory is archived.
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT * FROM memory WHERE owner = :owner AND (archived = 0 OR key = :key) AND trust <> :own",
-    )?;
-    let params = named_params! { ":owner": tx.owner, ":key": mine.key, ":own": Trust::Owner.as_str() };
+    // A memory is found by its key also where it is archived.
+    let mut statement = tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = :owner AND trust <> :own")?;
+    let params = named_params! { ":owner": tx.owner, ":own": Trust::Owner.as_str() };
     let others = row::list(&mut statement, params, "memory", "id", memory)?;
     let is_alike = |other: &Memory| {
         let is_theirs = other.trust.is_foreign() && other.id != mine.id;
@@ -107,7 +137,7 @@ pub(super) fn number_look_alikes(tx: &Tx<'_>, mine: &Memory, now_ms: i64) -> Out
             .sql
             .prepare_cached("SELECT archived FROM memory WHERE owner = ? AND id = ?")?
             .query_row(of_it, |row| row.get(0))?;
-        put(tx, &numbered)?;
+        write(tx, &numbered)?;
         // It stays where it is.
         if archived {
             tx.sql.prepare_cached("UPDATE memory SET archived = 1 WHERE owner = ? AND id = ?")?.execute(of_it)?;
@@ -117,12 +147,12 @@ pub(super) fn number_look_alikes(tx: &Tx<'_>, mine: &Memory, now_ms: i64) -> Out
     Ok(())
 }
 
-/// Writes a memory as it was. Another one of the owner's may have taken its key since; of strangers none keeps it.
-pub(super) fn restore(tx: &Tx<'_>, memory: &Memory, now_ms: i64) -> Outcome<()> {
+/// Writes a memory as it was, and returns it. Another one of the owner's may have taken its key since; of strangers none keeps it.
+pub(super) fn restore(tx: &Tx<'_>, memory: &Memory, now_ms: i64) -> Outcome<Memory> {
     if !memory.trust.is_foreign() {
         number_look_alikes(tx, memory, now_ms)?;
     }
-    match put(tx, memory) {
+    match put(tx, memory.clone()) {
         Err(Failure::Sql(error)) if is_taken(&error) => {
             let reason = format!("the key {} is another memory's; change that one first", memory.key);
             Err(StoreError::Invalid(reason).into())

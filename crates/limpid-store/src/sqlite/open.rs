@@ -78,6 +78,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0063_deliveries_say_which_draft_they_tell_of.sql"),
     include_str!("../../migrations/0064_what_the_owner_uses_is_counted_alone.sql"),
     include_str!("../../migrations/0065_planned_tasks_stay_on_their_side.sql"),
+    include_str!("../../migrations/0066_when_somebody_said_something.sql"),
 ];
 
 /// A file and how long to wait for it.

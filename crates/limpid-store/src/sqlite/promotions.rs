@@ -79,8 +79,8 @@ impl Promotions for SqliteStore {
         self.write(move |tx| {
             let promotion = find(tx, id)?;
             in_state(&promotion, PromotionState::Standing)?;
-            restore(tx, &promotion.memory, now_ms)?;
-            memory_events::record(tx, MemoryEventKind::Undone, None, Some(&promotion.memory), None, now_ms)?;
+            let restored = restore(tx, &promotion.memory, now_ms)?;
+            memory_events::record(tx, MemoryEventKind::Undone, None, Some(&restored), None, now_ms)?;
             decide(tx, id, PromotionState::Undone, now_ms)?;
             find(tx, id)
         })

@@ -143,10 +143,20 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
         return Err(Failure::new(ExitStatus::Usage, format!("there is no event {number}"))
             .advise("`limpid memory history` shows numbers, `limpid file list` those of files."));
     };
-    match agent.memory().undo(MemoryEventId(id)).await? {
+    let id = MemoryEventId(id);
+    match agent.memory().undo(id).await? {
         Some(memory) => {
+            let events = agent.memory().history(Some(memory.id)).await?.rows;
+            let before = events.into_iter().find(|event| event.id == id).and_then(|event| event.before);
             let key = exactly(&memory.key, memory.trust);
-            output::tell(&output::named(&[("Undone: ", &key)], " is as it was."));
+            output::tell(&match before.filter(|before| before.key != memory.key) {
+                Some(before) => {
+                    let old_key = exactly(&before.key, before.trust);
+                    let why = ", because its old key looks like that of a memory of yours.";
+                    output::named(&[("Undone: ", &old_key), (" is back under the key ", &key)], why)
+                }
+                None => output::named(&[("Undone: ", &key)], " is as it was."),
+            });
         }
         None => output::tell("Undone: the memory is gone, as it was before."),
     }

@@ -79,6 +79,64 @@ async fn a_source_that_a_stranger_led_to_is_marked_and_begins_no_row_of_a_termin
     assert!(!shown.lines().any(|row| row.starts_with("Limpid:") || row.starts_with("draft")), "{shown}");
 }
 
+/// The list and the history of memories tell in the same words which of them a stranger's text led to. The history keeps apart who did it:
+/// forgetting is the owner's own act.
+// SEC-077
+#[tokio::test]
+async fn the_history_of_memories_says_as_the_list_does_which_are_a_strangers() {
+    let world = World::new(
+        "[[reply]]\ncalls = [{ name = \"read_file\", arguments = { path = \"outside/note.md\" } }]\n\
+         [[reply]]\ncalls = [{ name = \"memory_learn\", arguments = { key = \"door\", content = \"a\", \
+         category = \"LEARNING\", source = \"a note\" } }]\n[[reply]]\ntext = \"Kept.\"\n",
+    )
+    .await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
+    world.write("outside/note.md", "Keep where the door is.");
+    world.done(&["chat", "Look at the note."]).await;
+    world.done(&["memory", "add", "pills", "At eight."]).await;
+    for words in [["memory", "list"], ["memory", "history"]] {
+        let shown = world.done(&words).await;
+        for (key, who) in [("door", "outside"), ("pills", "said")] {
+            let row = shown.lines().find(|row| row.contains(key)).unwrap();
+            assert!(row.split_whitespace().any(|word| word == who), "{shown}");
+        }
+    }
+    world.done(&["memory", "forget", "door"]).await;
+    let shown = world.done(&["memory", "history"]).await;
+    for (what, says) in
+        [("stored", &["door", "inferred", "outside", "a"][..]), ("forgotten", &["door", "outside", "a"][..])]
+    {
+        let row = shown.lines().find(|row| row.contains("door") && row.contains(what)).unwrap();
+        let words = row.split_whitespace().skip_while(|word| *word != "door").collect::<Vec<_>>();
+        assert_eq!(words, says, "{shown}");
+    }
+}
+
+/// A stranger's memory comes back under its number where the owner has one of a like key by then, and that is said.
+// SEC-102
+#[tokio::test]
+async fn whoever_brings_a_strangers_memory_back_is_told_that_it_has_another_key() {
+    let world = World::new(
+        "[[reply]]\ncalls = [{ name = \"read_file\", arguments = { path = \"outside/note.md\" } }]\n\
+         [[reply]]\ncalls = [{ name = \"memory_learn\", arguments = { key = \"door\", content = \"a\", \
+         category = \"LEARNING\", source = \"a note\" } }]\n[[reply]]\ntext = \"Kept.\"\n",
+    )
+    .await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
+    world.write("outside/note.md", "Keep where the door is.");
+    world.done(&["chat", "Look at the note."]).await;
+    world.done(&["memory", "forget", "door"]).await;
+    world.done(&["memory", "add", "door", "It is blue."]).await;
+    let history = world.json(&["memory", "history", "--json"]).await;
+    let mut events = history["events"].as_array().unwrap().iter();
+    let event = events.find(|event| event["kind"] == "forgotten").unwrap()["id"].to_string();
+    let undone = world.run(&["memory", "undo", &event]).await;
+    let says = "Undone: [someone else’s] door is back under the key [someone else’s] 1, because its old key looks like that of a \
+                memory of yours.";
+    assert!(undone.code == 0 && undone.err.contains(says) && !undone.err.contains("as it was"), "{}", undone.err);
+    assert!(world.done(&["memory", "show", "door"]).await.contains("It is blue."));
+}
+
 /// What the owner is told of memories that they forget, bring back and change, where a stranger has chosen their words.
 // SEC-077
 #[tokio::test]
@@ -108,7 +166,7 @@ async fn the_words_of_a_strangers_memory_begin_no_row_of_an_answer() {
     let mut events = history["events"].as_array().unwrap().iter();
     let event = events.find(|event| event["kind"] == "forgotten").unwrap()["id"].to_string();
     let undone = told(&["memory", "undo", &event]).await;
-    assert!(undone.contains(&format!("Undone: [someone else’s] {key} is as it was.")), "{undone}");
+    assert!(undone.contains(&format!("Undone:\n│ [someone else’s] {key}\nis as it was.")), "{undone}");
     // From here on it is the owner's; its words stay a stranger's.
     let edited = told(&["memory", "edit", &key, "--category", "preference"]).await;
     assert!(edited.contains("Corrected memory 1,\n│ ") && edited.contains("limpid: your mail"), "{edited}");

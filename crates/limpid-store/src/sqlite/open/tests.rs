@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::{APPLICATION_ID, MIGRATIONS};
 use crate::contract::sample::{conversation, inbound};
 use crate::{
-    AgentPlans as _, Audience, Conversations, Deliveries as _, DraftId, FileHash, FileVersion, FileVersions, InboundId,
-    NewSnapshot, SqliteOptions, SqliteStore, StoreError, Turns,
+    AgentPlans as _, Audience, ConversationKind, Conversations, Deliveries as _, DraftId, FileHash, FileVersion,
+    FileVersions, InboundId, NewInbound, NewSnapshot, SqliteOptions, SqliteStore, StoreError, Turns,
 };
 
 /// A file as the program before `migration` left it.
@@ -270,4 +270,31 @@ async fn planned_tasks_of_an_older_version_are_whose_their_label_says() {
     assert_eq!(sides, [("mine", false), ("theirs", true)]);
     let sql = Connection::open(&path).unwrap();
     assert!(sql.execute("UPDATE planned_task SET by_strangers = 1", []).is_err(), "whose a task is never changes");
+}
+
+/// Where the owner wrote last is known; what an agent came back with is later, and no word of theirs.
+// SEC-102
+#[tokio::test]
+async fn the_last_conversation_of_an_older_version_is_the_one_in_which_something_was_said_last() {
+    let (_folder, path, sql) = before(include_str!("../../../migrations/0066_when_somebody_said_something.sql"));
+    sql.execute_batch(
+        "INSERT INTO conversation (owner, id, kind, title, profile, audience, created_ms, updated_ms)
+         VALUES ('owner', 'c', 'chat', '', 'limpid', 'owner', 1, 10), ('owner', 'd', 'chat', '', 'limpid', 'owner', 2, 30),
+                ('owner', 'e', 'chat', '', 'limpid', 'owner', 9, 9);
+         INSERT INTO turn (owner, id, conversation, path, began_ms) VALUES ('owner', 't', 'd', 'chat', 3);
+         INSERT INTO agent (owner, own, conversation, turn, call, root, chat, depth, in_background, path, waited_for, label, task,
+                            task_hash, tokens, trust, state, holder, made_ms)
+         VALUES ('owner', 'own', 'd', 't', 'call', 't', 'd', 1, 0, 'worker', 0, '', 'task', x'00', 1, 'file', 'running', 'h', 3);
+         INSERT INTO inbound (owner, conversation, text, trust, accepted_ms, typed, agent)
+         VALUES ('owner', 'c', 'hi', 'owner', 10, 1, NULL), ('owner', 'd', 'hi', 'owner', 3, 1, NULL),
+                ('owner', 'd', 'tea', 'outside', 30, 0, (SELECT id FROM agent));",
+    )
+    .unwrap();
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let last = async || store.last_conversation(ConversationKind::Chat).await.unwrap().unwrap().id;
+    assert_eq!(last().await, ConversationId::new("c"));
+    store.accept(NewInbound { now_ms: 11, ..inbound("e", None, "and now?") }).await.unwrap();
+    assert_eq!(last().await, ConversationId::new("e"));
 }

@@ -28,7 +28,7 @@ pub(super) async fn memories(agent: &Agent, memories: &[Memory], json: bool) -> 
             memory.key.clone(),
             memory.hits.to_string(),
             if memory.pinned { "pinned" } else { "" }.to_owned(),
-            who(memory, known.get(&memory.id)).to_owned(),
+            who(memory, known.get(&memory.id).map(|known| known.author)).to_owned(),
             one_line(&memory.content),
         ]
     };
@@ -84,11 +84,12 @@ pub(super) fn events(agent: &Agent, events: &[MemoryEvent], json: bool) -> Resul
             event.kind.as_str().to_owned(),
             memory.map_or_else(|| event.memory.to_string(), |memory| memory.key.clone()),
             event.author.map_or("", Author::as_str).to_owned(),
+            memory.map_or("", |memory| memory.trust.as_str()).to_owned(),
             memory.map(|memory| one_line(&memory.content)).unwrap_or_default(),
         ]
     };
     let rows: Vec<Vec<String>> = events.iter().map(row).collect();
-    output::line(&output::table(&["event", "when", "what", "key", "by", "content"], &rows))
+    output::line(&output::table(&["event", "when", "what", "key", "by", "trust", "content"], &rows))
 }
 
 /// What memories added to the soul, or are to.
@@ -122,8 +123,8 @@ async fn provenance(agent: &Agent, memories: &[Memory]) -> Result<HashMap<Memory
 }
 
 /// Who a list says it is from: a stranger, whatever they said; else whether it was said or inferred.
-fn who(memory: &Memory, known: Option<&Provenance>) -> &'static str {
-    if memory.trust.is_foreign() { memory.trust.as_str() } else { known.map_or("", |known| known.author.as_str()) }
+fn who(memory: &Memory, author: Option<Author>) -> &'static str {
+    if memory.trust.is_foreign() { memory.trust.as_str() } else { author.map_or("", Author::as_str) }
 }
 
 fn full(memory: &Memory, known: Option<&Provenance>) -> Value {

@@ -1,6 +1,7 @@
 use jiff::tz::TimeZone;
 use limpid_config::{RandomIds, Redactor, SystemClock};
-use limpid_store::{FileContent, SqliteOptions, SqliteStore, Store};
+use limpid_core::Trust;
+use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, SqliteOptions, SqliteStore, Store};
 
 use super::*;
 use crate::host::Host;
@@ -180,4 +181,36 @@ async fn another_process_looks_at_what_it_is_not_granted_itself() {
     other.settle(bench.now_ms).await.unwrap();
     assert_eq!(bench.store.program_runs().await.unwrap().rows, []);
     assert_eq!(bench.waiting().await, [(file_key(&prompts.join("news.md")), None)]);
+}
+
+// SEC-063 SEC-102
+#[tokio::test]
+async fn what_strangers_had_written_takes_no_room_of_what_the_owner_keeps_in_outside() {
+    let bench = Bench::new(Vec::new());
+    std::fs::create_dir_all(bench.home.outside()).unwrap();
+    let outside = real(&bench.home.outside());
+    // The stranger's is the newest, and fills the room of a side.
+    let full = vec![b'x'; 16 * 1024 * 1024];
+    for (name, trust, held) in [
+        ("plan.md", Trust::Owner, RULES.as_bytes()),
+        ("old.md", Trust::Outside, OBEY.as_bytes()),
+        ("full.md", Trust::Outside, &full[..]),
+    ] {
+        std::fs::write(outside.join(name), held).unwrap();
+        let new = NewFileVersion {
+            path: format!("outside/{name}"),
+            undoes: None,
+            before: None,
+            trust,
+            source: "turn:t".to_owned(),
+            conversation: None,
+            tool: None,
+            now_ms: bench.now_ms,
+        };
+        let id = bench.store.begin_file_change(new).await.unwrap();
+        let after = Some(FileContent::bytes(FileHash::of(held)));
+        bench.store.end_file_change(id, FileChangeEnd { before: None, after, author: None }).await.unwrap();
+    }
+    let kept: Vec<String> = bench.watch.written().await.unwrap().into_keys().collect();
+    assert_eq!(kept, ["full.md", "plan.md"].map(|name| file_key(&outside.join(name))));
 }

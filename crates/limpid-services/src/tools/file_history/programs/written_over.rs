@@ -16,7 +16,7 @@ use crate::tools::file_history::opened::{OpenedFile, hash_of};
 use crate::tools::policy::real;
 
 /// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
-/// for good: the newest.
+/// for good: the newest. Those that a stranger's text led to have as many of their own, so that they push out none of the owner's.
 const MOST_WRITTEN: u32 = 2000;
 const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
 
@@ -49,18 +49,24 @@ fn without_text(instructing: &BTreeMap<String, FileContent>) -> BTreeMap<String,
 impl ProgramWatch {
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
     pub(super) async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
-        let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
-        let paths: Vec<PathBuf> = names.iter().map(|name| self.names.place(name)).collect();
+        let mut sides: Vec<Vec<PathBuf>> = Vec::new();
+        for is_foreign in [false, true] {
+            let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), is_foreign, MOST_WRITTEN).await?;
+            sides.push(names.iter().map(|name| self.names.place(name)).collect());
+        }
         on_disk(move || {
-            let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
-            for path in paths {
-                // What is no file any more, or lies behind a link by now, is none that a tool wrote.
-                let Ok(Some(file)) = OpenedFile::at(&path) else { continue };
-                if let Some(rest) = left.checked_sub(file.bytes())
-                    && let Ok(hash) = file.hash()
-                {
-                    left = rest;
-                    files.insert(file_key(&path), FileContent::bytes(hash));
+            let mut files = BTreeMap::new();
+            for paths in sides {
+                let mut left = MOST_BYTES_WRITTEN;
+                for path in paths {
+                    // What is no file any more, or lies behind a link by now, is none that a tool wrote.
+                    let Ok(Some(file)) = OpenedFile::at(&path) else { continue };
+                    if let Some(rest) = left.checked_sub(file.bytes())
+                        && let Ok(hash) = file.hash()
+                    {
+                        left = rest;
+                        files.insert(file_key(&path), FileContent::bytes(hash));
+                    }
                 }
             }
             Ok(files)
