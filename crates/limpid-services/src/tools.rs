@@ -22,8 +22,8 @@ pub use limpid_tools::{
 
 pub(crate) use crate::tools::builtin::OUTSIDE;
 pub use crate::tools::builtin::{
-    Unavailable, engine, exec_tools, file_tools, folder_troubles, hardware_tools, history_tools, left_out, running,
-    web_tools,
+    Unavailable, counts_as_owners, engine, exec_tools, file_tools, folder_troubles, hardware_tools, history_tools,
+    left_out, running, web_tools,
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};

@@ -21,7 +21,7 @@ pub use limpid_prompt::shown::{shown, shown_line};
 pub use named::{failed, named};
 pub use screen::{Below, Edited};
 pub use table::table;
-use wrapped::{further_in, wrapped};
+use wrapped::{each_further_in, further_in, wrapped};
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -76,7 +76,7 @@ pub fn line(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// When standard output cannot be written.
 pub fn text(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { line(&further_in(text, screen::width())) } else { line(text) }
+    if io::stdout().is_terminal() { line(&each_further_in(text, screen::width())) } else { line(text) }
 }
 
 /// Prints a line of JSON. What a terminal would follow is written as JSON writes letters, so that it is the same value.
@@ -129,7 +129,7 @@ pub fn tell(text: &str) {
     talk(&format!("{}\n", told(text, wrapped)));
 }
 
-/// Tells the person something that may say what somebody else said: on a screen each line goes on further in than it begins.
+/// Tells the person something that may say what somebody else said: on a screen each row but the first is further in.
 pub fn tell_further_in(text: &str) {
     talk(&format!("{}\n", told(text, further_in)));
 }

@@ -116,8 +116,8 @@ pub struct Probed {
     pub prompts: usize,
     /// How many resources.
     pub resources: usize,
-    /// Why some prompts cannot be chosen.
-    pub left_out: Vec<String>,
+    /// The names of prompts that cannot be chosen, and why.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl McpServers {

@@ -13,22 +13,27 @@ const MOST: usize = 50;
 /// Bytes of a prompt.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Registers what a server offers now in place of what it offered before. Returns why some of it cannot be chosen.
-pub(super) async fn register(skills: &Skills, server: &str, connection: &Connection, now_ms: i64) -> Vec<String> {
+/// Registers what a server offers now in place of what it offered before. Returns the names of what cannot be chosen, and why.
+pub(super) async fn register(
+    skills: &Skills,
+    server: &str,
+    connection: &Connection,
+    now_ms: i64,
+) -> Vec<(String, String)> {
     let Ok(listed) = connection.prompts().await else { return Vec::new() };
     let mut left_out = Vec::new();
     let mut prompts = Vec::new();
     for offered in listed.items.iter().take(MOST) {
         match read(server, connection, offered, now_ms).await {
             Ok(prompt) => prompts.push(prompt),
-            Err(why) => left_out.push(format!("{}: {why}", offered.name)),
+            Err(why) => left_out.push((offered.name.clone(), why)),
         }
     }
     skills.forget_server(server);
     for prompt in prompts {
         let id = prompt.id();
         if let Err(taken) = skills.register(prompt) {
-            left_out.push(format!("{id}: {taken}"));
+            left_out.push((id, taken.to_string()));
         }
     }
     left_out

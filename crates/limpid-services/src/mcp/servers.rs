@@ -181,7 +181,9 @@ impl McpServers {
             match self.connected(&name).await {
                 Ok((link, connection)) => {
                     let now_ms = self.options().host.now_ms();
-                    problems.extend(prompts::register(&self.options().skills, &link.name, &connection, now_ms).await);
+                    let skills = &self.options().skills;
+                    let left_out = prompts::register(skills, &link.name, &connection, now_ms).await;
+                    problems.extend(left_out.into_iter().map(|(name, why)| format!("{name}: {why}")));
                 }
                 Err(why) => problems.push(why.into_text()),
             }

@@ -66,16 +66,10 @@ fn with_detail(what: String, detail: &str) -> String {
     if detail.is_empty() { what } else { format!("{what} ({detail})") }
 }
 
-/// Letters of a message that stand on one row of every screen, behind what it comes from.
-const ROW: usize = 40;
-
-/// A message behind what it comes from. One that takes more than a row stands behind a margin, so that nothing in it looks like a
-/// message of its own.
+/// A message below what it comes from, behind a margin, so that nothing in it looks like a message of its own. How many rows a text takes
+/// depends on the screen, so a short one stands there too.
 pub(super) fn delivered(origin: &str, text: &str) -> String {
-    if text.contains('\n') || text.chars().count() > ROW {
-        return format!("[{origin}]\n{}", behind_margin(text));
-    }
-    format!("[{origin}] {text}")
+    format!("[{origin}]\n{}", behind_margin(text))
 }
 
 /// The text without codes that a terminal would follow: nobody may have looked at it before.
@@ -126,6 +120,16 @@ mod tests {
         │ tea[2J.
         draft 1 (send_mail) is open
         ");
+    }
+
+    // SEC-089
+    #[test]
+    fn what_was_delivered_stands_behind_a_margin_however_short_it_is() {
+        assert_eq!(
+            delivered("heartbeat", "Tea. limpid: draft 2 was lost"),
+            "[heartbeat]\n│ Tea. limpid: draft 2 was lost"
+        );
+        assert_eq!(delivered("heartbeat", "茶"), "[heartbeat]\n│ 茶");
     }
 
     // SEC-089

@@ -6,10 +6,12 @@ mod window;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use limpid_core::quiet::without_quiet;
-use limpid_core::{MessageId, ProviderState, Role, io_cause};
+use limpid_core::{MessageId, ProviderState, Role, Trust, io_cause};
 use limpid_prompt::StatePart;
+use limpid_runtime::tools::counts_as_owners;
 use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{Conversation, StoredMessage};
 use serde_json::{Value, json};
@@ -57,12 +59,31 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
             };
             match file {
                 None => output::data(&text),
-                Some(file) => std::fs::write(file, text).map_err(|error| {
-                    Failure::new(ExitStatus::Failed, format!("{}: {}", file.display(), io_cause(&error)))
-                }),
+                Some(file) => write(agent, &loaded, file, &text).await,
             }
         }
     }
+}
+
+/// Writes a conversation to a file. With words of somebody else's it goes nowhere that files count as the owner's: a later chat would read
+/// these words there without their label.
+async fn write(agent: &Agent, loaded: &Loaded, file: &Path, text: &str) -> Result<(), Failure> {
+    let title = agent.conversations().trust_of_titles(&[&loaded.conversation]).await?;
+    // Why a turn failed is what a server said.
+    let failed = (!loaded.incomplete.is_empty()).then_some(Trust::Outside);
+    let said = loaded.messages.iter().map(|stored| stored.message.trust_of_all());
+    let mut labels = said.chain(title).chain(failed);
+    if labels.any(Trust::is_foreign) && counts_as_owners(agent.home(), &agent.config().files, file) {
+        let what = format!(
+            "{} was not written. The conversation may hold somebody else's words, and files there count as yours, so the agent would trust them",
+            file.display()
+        );
+        let outside = agent.home().outside();
+        let advice = format!("Write it to {}, or to a folder that the agent does not read", outside.display());
+        return Err(Failure::new(ExitStatus::Usage, what).advise(advice));
+    }
+    std::fs::write(file, text)
+        .map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {}", file.display(), io_cause(&error))))
 }
 
 async fn list(agent: &Agent, limit: usize, archived: bool, json: bool) -> Result<(), Failure> {
@@ -100,6 +121,11 @@ async fn list(agent: &Agent, limit: usize, archived: bool, json: bool) -> Result
 async fn titles(agent: &Agent, listed: Vec<&Conversation>) -> Result<Vec<String>, Failure> {
     let trust = agent.conversations().trust_of_titles(&listed).await?;
     Ok(listed.into_iter().zip(trust).map(|(own, trust)| marked_line(&own.title, trust)).collect())
+}
+
+/// The title of one in a sentence, in the same way.
+pub(super) async fn title(agent: &Agent, own: &Conversation) -> Result<String, Failure> {
+    Ok(titles(agent, vec![own]).await?.pop().unwrap_or_default())
 }
 
 /// A conversation as it is shown.
@@ -191,7 +217,7 @@ fn local(agent: &Agent, at_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use limpid_core::state::Span;
-    use limpid_core::{ConversationId, Message, Trust, TurnId};
+    use limpid_core::{ConversationId, Message, TurnId};
     use limpid_store::{Audience, ConversationKind};
 
     use super::*;

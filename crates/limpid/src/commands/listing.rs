@@ -10,7 +10,7 @@ use crate::output;
 pub(super) fn tell_broken(broken: &[Broken]) {
     for record in broken {
         let left_out = format!("A record of {} cannot be read and is left out: ", record.table);
-        output::tell(&output::named(&[(&left_out, &format!("{} ({})", record.id, record.reason))], ""));
+        output::tell(&output::named(&[(&left_out, &record.id), (" (", &record.reason)], ")"));
     }
 }
 

@@ -140,11 +140,12 @@ async fn test(agent: &Agent, server: &str, json: bool) -> Result<(), Failure> {
     let probed = agent.mcp().probe(server).await?;
     let waiting = agent.mcp().waiting(server, None)?.len();
     if json {
+        let left_out: Vec<String> = probed.left_out.iter().map(|(name, why)| format!("{name}: {why}")).collect();
         return output::json(
             "test",
             &json!({
                 "server": server, "revision": probed.revision, "tools": probed.tools, "prompts": probed.prompts,
-                "resources": probed.resources, "waiting": waiting, "left_out": probed.left_out,
+                "resources": probed.resources, "waiting": waiting, "left_out": left_out,
             }),
         );
     }
@@ -162,8 +163,8 @@ fn answers(server: &str, probed: &Probed) -> String {
 }
 
 fn tell_left_out(probed: &Probed) {
-    for why in &probed.left_out {
-        output::tell(&output::named(&[("Prompt left out: ", why)], ""));
+    for (name, why) in &probed.left_out {
+        output::tell(&output::named(&[("Prompt left out: ", name), (": ", why)], ""));
     }
 }
 

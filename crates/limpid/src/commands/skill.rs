@@ -223,7 +223,7 @@ async fn choose(agent: &Agent, names: &[String], conversation: &str) -> Result<(
         active => output::tell(&format!("In every turn from here on: {}", active.join(", "))),
     }
     for (name, reason) in &chosen.left_out {
-        output::tell(&output::named(&[("Left out: ", &format!("{name}: {reason}"))], ""));
+        output::tell(&output::named(&[("Left out: ", name), (": ", reason)], ""));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Resul
         })
         .collect();
     for (origin, text) in &reached[reached.len().saturating_sub(count)..] {
-        output::tell(&delivered(origin.as_str(), &for_readers(text)));
+        output::tell_further_in(&delivered(origin.as_str(), &for_readers(text)));
     }
     Ok(())
 }

@@ -9,9 +9,33 @@ use crate::failure::Failure;
 /// What may stand before a sentence on its row.
 const BEFORE: &str = "limpid: ";
 
-/// A sentence of words of the program's own, each with a name of somebody else's behind it, and of its last words. Where a name would not
-/// end on the first row of the screen, each stands on lines of its own behind a margin: broken by the screen, it would begin a row,
-/// where a stranger's words look like Limpid's own. For a program it is one line.
+/// The letters of plain names: Latin, Greek and Cyrillic, Hiragana, Katakana, Han, Hangul. Many signs, and some letters of other scripts,
+/// look like a quotation mark.
+const LETTERS: [(char, char); 8] = [
+    ('\0', '\u{24f}'),
+    ('\u{386}', '\u{52f}'),
+    ('\u{1e00}', '\u{1eff}'),
+    ('\u{3041}', '\u{3096}'),
+    ('\u{30a1}', '\u{30fa}'),
+    ('ー', 'ー'),
+    ('\u{4e00}', '\u{9fff}'),
+    ('\u{ac00}', '\u{d7a3}'),
+];
+
+/// The signs of plain names.
+const SIGNS: &str = " -_./,?!+&#%@=~–…";
+
+/// Marks above and below a letter of a plain name, where it is not one letter with them. The double acute, and what stands to the right of
+/// a letter, look like a quotation mark.
+const MARKS: [(char, char); 4] =
+    [('\u{300}', '\u{304}'), ('\u{306}', '\u{30a}'), ('\u{30c}', '\u{30c}'), ('\u{323}', '\u{328}')];
+
+/// Marks of one letter in a plain name: more would reach into other rows.
+const MOST_MARKS: usize = 2;
+
+/// A sentence of words of the program's own, each with a name of somebody else's behind it, and of its last words. Where a name is not
+/// plain, or would not end on the first row of the screen, each stands on lines of its own behind a margin: broken by the screen, it
+/// would begin a row, where a stranger's words look like Limpid's own. For a program it is one line.
 pub fn named(parts: &[(&str, &str)], end: &str) -> String {
     named_on(parts, end, super::screen_of_margin())
 }
@@ -33,16 +57,36 @@ fn named_on(parts: &[(&str, &str)], end: &str, screen: Option<usize>) -> String 
     // A row that is broken at blanks ends before a word, so what is joined to a name goes with it.
     let joined = end.split([' ', '\n']).next().unwrap_or_default();
     let Some(screen) = screen else { return sentence + end };
-    // A name with a quotation mark could end its own, and go on as if the words were Limpid's.
-    let ends_quote = parts.iter().any(|(_, name)| name.contains(['“', '”']));
-    if !ends_quote && columns(BEFORE) + columns(&sentence) + columns(joined) <= screen {
+    if parts.iter().all(|(_, name)| is_plain(name)) && columns(BEFORE) + columns(&sentence) + columns(joined) <= screen
+    {
         return sentence + end;
     }
     // Quotes and signs belong to a name that stands between words.
-    let bare = |own: &str| own.trim_start_matches([' ', '”', '.', ':', ';']).trim_end_matches([' ', '“']).to_owned();
+    let bare = |own: &str| {
+        own.trim_start_matches([' ', '”', '.', ',', ':', ';', ')']).trim_end_matches([' ', '“', '(']).to_owned()
+    };
     let named = parts.iter().flat_map(|(own, name)| [bare(own), lines_behind_margin(name, screen)]);
     let lines: Vec<String> = named.chain([bare(end)]).filter(|lines| !lines.is_empty()).collect();
     lines.join("\n")
+}
+
+/// Whether a name has letters and everyday signs alone, of which none looks like a quotation mark, a bracket or a colon. A full stop may
+/// end a sentence in it.
+fn is_plain(name: &str) -> bool {
+    let within =
+        |ranges: &[(char, char)], letter: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter));
+    // How many more marks may follow.
+    let mut marks = 0;
+    let is_known = |letter: char| {
+        if within(&MARKS, letter) && marks > 0 {
+            marks -= 1;
+            return true;
+        }
+        let is_letter = letter.is_alphanumeric() && within(&LETTERS, letter);
+        marks = if letter.is_alphabetic() { MOST_MARKS } else { 0 };
+        is_letter || SIGNS.contains(letter)
+    };
+    name.chars().all(is_known) && !name.contains("  ")
 }
 
 fn failed_on(failure: &str, screen: Option<usize>) -> String {
@@ -105,6 +149,34 @@ mod tests {
         assert_eq!(title.lines().last(), Some("for good."), "{title}");
         let quoted = named_on(&[("Deletes “", "Tea” for good. Mail stopped, “")], "” for good.", Some(120));
         assert_eq!(quoted, "Deletes\n│ Tea” for good. Mail stopped, “\nfor good.");
+    }
+
+    // SEC-077
+    #[test]
+    fn no_sign_in_a_name_ends_its_quotation() {
+        let marks = "”“‟„’‘‛❞❝″‶ʺˮ＂〞〟»«\"'›‹´`ﾞ゛״ᐥ()[]{}<>:;—|*\u{30b}\u{30e}\u{313}\u{315}";
+        let others = ["Tea  Mail", "Tea \u{301}Mail", "Te\u{301}\u{301}\u{301}a"];
+        let names = marks.chars().map(|mark| format!("Tea{mark} for good. Mail stopped"));
+        for name in names.chain(others.map(str::to_owned)) {
+            let told = named_on(&[("Deletes “", &name)], "” for good.", Some(120));
+            assert_eq!(told, format!("Deletes\n│ {name}\nfor good."));
+        }
+        for name in [
+            "Tea",
+            "A letter of 2026?",
+            "notes/tea_2-b.md",
+            "Чай",
+            "茶のコーヒー",
+            "café",
+            "cafe\u{301}",
+            "차",
+            "Phở ở Huế",
+            "Hue\u{302}\u{301}",
+            "Tea & milk – 5 % = #1 @home ~2026…",
+        ] {
+            let told = named_on(&[("Deletes “", name)], "” for good.", Some(120));
+            assert_eq!(told, format!("Deletes “{name}” for good."));
+        }
     }
 
     // SEC-077

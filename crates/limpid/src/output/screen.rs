@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use limpid_prompt::shown::shown_line;
 use limpid_runtime::question::columns_of;
 use unicode_width::UnicodeWidthChar as _;
 
@@ -148,8 +149,10 @@ pub(super) fn height() -> usize {
     }
 }
 
-/// The last of the rows, as many as the screen has room for; a row says how many there are above them.
-fn newest(mut rows: Vec<String>, most: usize) -> Vec<String> {
+/// The last of the rows, as many as the screen has room for, with everything written out that a terminal would follow; a row says how many
+/// there are above them.
+fn newest(rows: Vec<String>, most: usize) -> Vec<String> {
+    let mut rows: Vec<String> = rows.iter().map(|row| shown_line(row)).collect();
     if rows.len() <= most {
         return rows;
     }
@@ -260,6 +263,15 @@ mod tests {
         assert_eq!(newest(rows(1, 3), 3), rows(1, 3));
         assert_eq!(newest(rows(1, 9), 3), [vec!["… 7 more".to_owned()], rows(8, 9)].concat());
         assert_eq!(newest(rows(1, 9), 1), ["… 9 more"]);
+    }
+
+    // SEC-089
+    #[test]
+    fn a_row_holds_nothing_that_a_terminal_follows() {
+        let pasted = "queued » a\u{202e}b\u{2066}c\u{200b}d\u{9b}31m\u{1b}[2J\re\nf".to_owned();
+        let rows = newest(vec![pasted], 3);
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!(row, "queued » a\\u{202e}b\\u{2066}c\\u{200b}d\\u{9b}31m\\u{1b}[2J\\u{d}e\\nf");
     }
 
     // TERM-003 TERM-014

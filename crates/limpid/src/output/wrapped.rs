@@ -5,8 +5,11 @@ use std::borrow::Cow;
 use limpid_runtime::MARK;
 use limpid_runtime::question::{columns, columns_of, lines_behind_margin};
 
-/// Columns by which a row begins further in that may begin with somebody else's words.
-const FURTHER: usize = 2;
+/// What a row begins with that may go on with somebody else's words.
+const INDENT: &str = "  ";
+
+/// The columns of it.
+const FURTHER: usize = INDENT.len();
 
 /// How the lines begin that say what a model calls, and what came of it.
 const CALLS: [char; 3] = ['→', '←', '✗'];
@@ -18,8 +21,17 @@ pub(super) fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// The same where words of somebody else's may stand in any line: each goes on further in than it begins.
-pub(super) fn further_in(text: &str, width: usize) -> String {
+pub(super) fn each_further_in(text: &str, width: usize) -> String {
     in_rows(text, width, FURTHER)
+}
+
+/// The same where line breaks may be somebody else's too: every row but the first is further in, or behind the margin.
+pub(super) fn further_in(text: &str, width: usize) -> String {
+    let is_in = |line: &str| line.is_empty() || line.starts_with(INDENT) || line.starts_with("│ ");
+    let line = |(at, line): (usize, &str)| {
+        if at == 0 || is_in(line) { line.to_owned() } else { format!("{INDENT}{line}") }
+    };
+    each_further_in(&text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n"), width)
 }
 
 /// The lines of a text in rows, of which those that a line goes on with begin at least so far in.
@@ -39,7 +51,7 @@ fn in_rows(text: &str, width: usize, least: usize) -> String {
         if is_others {
             return broken(line);
         }
-        // In `wrapped` a path or an address stays whole, so that it can be copied; `further_in` breaks a long one below.
+        // In `wrapped` a path or an address stays whole, so that it can be copied; else a long one is broken below.
         let options = textwrap::Options::new(width)
             .subsequent_indent(&indent)
             .break_words(false)
@@ -141,9 +153,24 @@ mod tests {
         for width in 20..80 {
             let told = further_in(&format!("{reason}\n│ {reason}\n{long}"), width);
             assert!(told.lines().all(|row| columns(row) <= width), "{width}\n{told}");
-            let begins_well = |row: &str| row.starts_with("  ") || row.starts_with("│ ") || row.starts_with("not");
+            let is_in = |row: &str| row.is_empty() || row.starts_with("  ") || row.starts_with("│ ");
+            let begins_well = |row: &str| is_in(row) || row.starts_with("not");
             assert!(told.lines().all(begins_well), "{width}\n{told}");
         }
+    }
+
+    // SEC-089
+    #[test]
+    fn no_line_break_of_somebody_elses_begins_a_row_either() {
+        let letter = "» Dear Ada,\nlimpid: draft 2 was lost\n\n  as ever\n│ Eve\nlimpid: approve it";
+        for width in 12..80 {
+            let told = further_in(letter, width);
+            let begins_well = |row: &str| row.is_empty() || row.starts_with("  ") || row.starts_with("│ ");
+            assert!(told.lines().skip(1).all(begins_well), "{width}\n{told}");
+            assert!(told.lines().all(|row| columns(row) <= width), "{width}\n{told}");
+        }
+        assert_eq!(further_in("» a\nb\n\n│ c\n", 80), "» a\n  b\n\n│ c\n");
+        assert_eq!(each_further_in("a\nb", 80), "a\nb", "lines of the program's own");
     }
 
     #[test]

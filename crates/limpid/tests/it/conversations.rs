@@ -56,6 +56,13 @@ async fn a_title_that_is_a_strangers_is_marked_like_what_was_said() {
         assert!(of(&table, "backup").contains("[someone else’s] zebra: backup done two"), "{table}");
         assert!(!of(&table, "my own zebra").contains("someone else"), "{table}");
     }
+    let theirs = world.newest_chat().await;
+    let asked = world.pipe(&["conversation", "delete", &theirs], "\n").await.err;
+    assert!(asked.contains("Deletes “[someone else’s] zebra: backup done two"), "{asked}");
+    let mut terminal = world.terminal(&["chat", "-c", &theirs], (24, 80));
+    terminal.wait_for("> ").await.unwrap();
+    let greeted = terminal.shown();
+    assert!(greeted.contains("Continuing\n│ [someone else’s] zebra: backup done two"), "{greeted}");
 }
 
 // SEC-065

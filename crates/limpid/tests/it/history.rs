@@ -1,5 +1,7 @@
 //! The whole history of a conversation: exported whatever was compacted, and readable whatever is damaged.
 
+use std::path::Path;
+
 use crate::kit::World;
 use serde_json::Value;
 
@@ -43,6 +45,45 @@ async fn an_export_has_every_message_and_call_although_most_of_them_left_the_win
     assert_eq!(page.matches("\n## ").count(), 18);
     assert!(page.contains("→ `get_local_time` {}"), "{page}");
     assert_eq!(page, world.done(&["conversation", "export", "last"]).await, "Markdown unless another form is wanted");
+}
+
+/// Exports the newest conversation to a file; says how that ended and whether there is one.
+async fn export_to(world: &World, file: &Path) -> (i32, String, bool) {
+    let run = world.run(&["conversation", "export", "last", "--output", file.to_str().unwrap()]).await;
+    (run.code, run.err, file.exists())
+}
+
+// SEC-004
+#[tokio::test]
+async fn no_export_makes_somebody_elses_words_a_file_of_the_owners() {
+    let world = World::new(&"[[reply]]\ntext = \"The hotel is full.\"\n".repeat(2)).await;
+    let (mine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let settings = format!("[files]\nread = ['{0}']\ntrusted = ['{0}']\n", mine.path().display());
+    world.write("limpid.toml", &settings);
+    let workspace = world.home.path().join("workspace");
+    std::fs::create_dir_all(&workspace).unwrap();
+    std::fs::create_dir_all(world.home.path().join("outside")).unwrap();
+    let letter = "Dear Ada,\nthe hotel is full.\nSend this on.\nYours, Eve\n";
+    assert_eq!(world.pipe(&["chat", "sum this up"], letter).await.code, 0);
+    let mut owners = vec![workspace.join("talk.md"), mine.path().join("talk.md")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(workspace.join("linked.md"), other.path().join("link.md")).unwrap();
+        owners.push(other.path().join("link.md"));
+    }
+    for file in owners {
+        let (code, told, is_there) = export_to(&world, &file).await;
+        assert!(code == 2 && told.contains("was not written") && !is_there, "{file:?}: {code} {told}");
+        assert!(told.contains("outside"), "it says where to: {told}");
+    }
+    for file in [world.home.path().join("outside/talk.md"), other.path().join("talk.md")] {
+        let (code, told, is_there) = export_to(&world, &file).await;
+        assert!(code == 0 && is_there, "{file:?}: {told}");
+    }
+    // The owner's own words go wherever they like.
+    world.done(&["chat", "--conversation", "new", "I like tea."]).await;
+    let (code, told, is_there) = export_to(&world, &workspace.join("own.md")).await;
+    assert!(code == 0 && is_there, "{told}");
 }
 
 // LES-142

@@ -183,6 +183,27 @@ async fn ctrl_c_stops_the_answer_and_keeps_what_was_typed_and_queued() {
     assert_eq!(said, ["user tell me", "assistant Once upon a time", "user go on", "assistant The second answer."]);
 }
 
+// SEC-089
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pasted_letter_begins_no_row_while_it_waits_nor_where_it_was_said() {
+    const LETTER: &str =
+        "\u{1b}[200~Forwarded:\rlimpid: draft 2 was lost\rAgent 3 is done\rGo \u{202e}on\u{200b}\u{1b}[201~";
+    let (world, go, _) = held().await;
+    let mut terminal = open(&world, (40, 100)).await;
+    terminal.keys("begin\r").await.unwrap();
+    terminal.wait_for("openai/scripted:").await.unwrap();
+    terminal.keys(LETTER).await.unwrap();
+    terminal.wait_for("» Forwarded:").await.unwrap();
+    terminal.keys("\r").await.unwrap();
+    terminal.wait_for("queued » Forwarded:").await.unwrap();
+    go.send(()).unwrap();
+    terminal.wait_for("Answer number 2.").await.unwrap();
+    let shown = terminal.shown();
+    assert!(shown.contains("» Forwarded:\n  limpid: draft 2 was lost\n  Agent 3 is done\n  Go "), "{shown}");
+    let raw = terminal.raw();
+    assert!(!raw.contains(['\u{202e}', '\u{200b}']) && raw.contains("\\u{202e}on\\u{200b}"), "{raw:?}");
+}
+
 // TERM-009
 #[tokio::test]
 async fn a_reminder_of_another_process_is_shown_above_what_is_being_typed() {
@@ -192,7 +213,7 @@ async fn a_reminder_of_another_process_is_shown_above_what_is_being_typed() {
     wait_for_prompt(&mut terminal, "half a line").await;
     world.done(&["task", "add", "Drink some water", "--at", "2099-04-11T09:00"]).await;
     world.done(&["task", "run", "1"]).await;
-    terminal.wait_for("[reminder] Drink some water").await.unwrap();
+    terminal.wait_for("│ Drink some water").await.unwrap();
     wait_for_prompt(&mut terminal, "half a line").await;
     terminal.keys("\r").await.unwrap();
     terminal.wait_for("The first answer.").await.unwrap();

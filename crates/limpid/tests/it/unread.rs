@@ -127,7 +127,7 @@ async fn whoever_answers_a_report_is_shown_it_first() {
     deliver(&world, "a", "The disk is full.").await;
     let run = world.run(&["chat", "--conversation", "heartbeat", "Clean it up."]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "Done.\n"), "{}", run.err);
-    assert!(run.err.contains("[heartbeat] The disk is full."), "{}", run.err);
+    assert!(run.err.contains("[heartbeat]\n│ The disk is full."), "{}", run.err);
     let sent = world.recorder.calls().last().unwrap().text();
     assert!(sent.contains("The disk is full."), "{sent}");
     let again = world.run(&["chat", "hi"]).await;

@@ -28,6 +28,7 @@ use super::typing::rest_of_paste;
 use crate::cli::TalkArgs;
 use crate::commands::choice::choice;
 use crate::commands::context::Context;
+use crate::commands::conversation::title;
 use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Edited};
@@ -144,7 +145,7 @@ impl Chat<'_> {
                 let profile = self.talk.profile.as_ref().unwrap_or(&known.profile);
                 let others = if profile == usual { String::new() } else { format!(" (new ones: {usual})") };
                 let end = format!("” with the profile {profile}{others}. /new begins a new conversation.");
-                output::tell(&output::named(&[("Continuing “", &known.title)], &end));
+                output::tell(&output::named(&[("Continuing “", &title(self.agent, &known).await?)], &end));
                 if known.audience == Audience::Group {
                     output::tell(OTHERS_READ);
                 }
@@ -283,7 +284,7 @@ impl Chat<'_> {
         self.draft.of_burst(&text);
         let whole = self.draft.take(rest).into_iter().find_map(Typed::text);
         for line in whole.iter().flat_map(|whole| whole.lines().skip(1)) {
-            output::tell(&format!("::: {line}"));
+            output::tell_further_in(&format!("::: {line}"));
         }
         whole
     }

@@ -6,7 +6,7 @@ use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{FoundConversation, StoredMessage};
 use serde_json::{Value, json};
 
-use super::{head, local, seen, titles};
+use super::{head, local, seen, title, titles};
 use crate::commands::listing::tell_broken;
 use crate::confirm::confirmed;
 use crate::failure::Failure;
@@ -15,13 +15,13 @@ use crate::output;
 /// Carries out `conversation archive`.
 pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Result<(), Failure> {
     let changed = agent.conversations().archive(&ConversationId::new(id), is_archived).await?;
-    let title = &changed.title;
+    let title = title(agent, &changed).await?;
     output::tell(&match is_archived {
         true => {
             let back = format!("”. Bring it back: limpid conversation archive {id} --undo");
-            output::named(&[("Archived “", title)], &back)
+            output::named(&[("Archived “", &title)], &back)
         }
-        false => output::named(&[("“", title)], "” is back in the list."),
+        false => output::named(&[("“", &title)], "” is back in the list."),
     });
     Ok(())
 }
@@ -30,20 +30,21 @@ pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Resul
 pub(super) async fn delete(agent: &Agent, id: &str, yes: bool) -> Result<(), Failure> {
     let id = ConversationId::new(id);
     let Some(found) = agent.directory().find(&ConversationChoice::Id(id.clone())).await? else { return Ok(()) };
+    let title = title(agent, &found).await?;
     if !yes {
         let what = format!(
             "” for good: its {} messages, the texts that were sent to models for it, its drafts and agents. \
              Memories, files, tasks and what it cost stay.",
             found.messages
         );
-        output::tell(&output::named(&[("Deletes “", &found.title)], &what));
+        output::tell(&output::named(&[("Deletes “", &title)], &what));
         if !confirmed("Delete it?", false)? {
             output::tell("Nothing was deleted.");
             return Ok(());
         }
     }
     agent.conversations().delete(&id).await?;
-    output::tell(&output::named(&[("Deleted “", &found.title)], "”."));
+    output::tell(&output::named(&[("Deleted “", &title)], "”."));
     Ok(())
 }
 

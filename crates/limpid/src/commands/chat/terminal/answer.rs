@@ -274,7 +274,7 @@ impl Answering {
     }
 }
 
-/// A text on one row, without what a terminal would follow.
+/// A text on one row. What a terminal would follow is written out where rows are shown.
 fn in_one_row(text: &str) -> String {
-    text.replace('\n', "⏎").chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.replace('\n', "⏎").replace('\t', " ")
 }
