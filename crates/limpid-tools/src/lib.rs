@@ -52,7 +52,7 @@ pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
 pub use schema::schema_of;
 pub use snapshot::Snapshot;
-pub use spelling::{ascii_form, usual_form};
+pub use spelling::{ascii_form, letters_form, usual_form};
 pub(crate) use tool::status;
 pub use tool::{
     Concerned, Found, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext,

@@ -23,7 +23,7 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
 use crate::echoed;
-use crate::spelling::{ascii_text, plain_address, usual_text};
+use crate::spelling::{ascii_text, letters, plain_address, usual_text};
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
@@ -170,11 +170,11 @@ impl Web {
             let is_secret = *over_key;
             let told = |why: Sentence| if is_secret { Sentence::from(LED_OVER_KEY) } else { why };
             let next = next.map_err(told)?;
+            if let Some(why) = leaves(&url, &next).filter(|_| !ask.other_hosts) {
+                let next = Labelled::outside(next);
+                return Err(told(sentence!("it leads {}; ask for {} itself if you need it", why, next)));
+            }
             if !is_same_server(&url, &next) {
-                if !ask.other_hosts {
-                    let next = Labelled::outside(next);
-                    return Err(told(sentence!("it leads to another host; ask for {} itself if you need it", next)));
-                }
                 reach = &self.everybodys;
             }
             let host = server_of(next.as_str()).unwrap_or_else(|| Destination::host(""));
@@ -267,16 +267,25 @@ pub fn address_of(url: &str) -> Option<String> {
 }
 
 /// Whether a redirect stays at its server. Another port is another one; that of another scheme is the same one, when both are the usual
-/// ones and it does not lead away from an encrypted connection: without one, anybody on the way answers.
+/// ones.
 fn is_same_server(from: &Url, to: &Url) -> bool {
-    let is_downgrade = from.scheme() == "https" && to.scheme() == "http";
-    (to.host_str(), to.port()) == (from.host_str(), from.port()) && !is_downgrade
+    (to.host_str(), to.port()) == (from.host_str(), from.port())
+}
+
+/// Where a redirect leads that does not stay at its server as it was asked; none where it does. Without encryption anybody on the way
+/// answers.
+fn leaves(from: &Url, to: &Url) -> Option<&'static str> {
+    match (is_same_server(from, to), from.scheme(), to.scheme()) {
+        (false, ..) => Some("to another host"),
+        (true, "https", "http") => Some("from https to http"),
+        (true, ..) => None,
+    }
 }
 
 /// The forms in which a redirect's address and one of a rule are compared, as those of a call are.
-fn compared(address: &str) -> [String; 4] {
+fn compared(address: &str) -> [String; 5] {
     let plain = plain_address(address).unwrap_or_else(|| address.to_owned());
-    [address.to_owned(), plain, usual_text(address), ascii_text(address)]
+    [address.to_owned(), plain, usual_text(address), ascii_text(address), letters(address)]
 }
 
 /// Arguments with their address as rules are compared with it, where they have one.
@@ -337,12 +346,15 @@ mod tests {
     // SEC-068 SEC-071
     #[test]
     fn a_redirect_stays_at_its_server_where_host_port_and_encryption_do() {
-        let is_same = |from: &str, to: &str| is_same_server(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
-        for to in ["http://tea.test/b", "https://tea.test/b"] {
-            assert!(is_same("http://tea.test/a", to), "{to}");
-        }
-        for to in ["http://tea.test/a", "https://tea.test:8443/a", "https://rain.test/a"] {
-            assert!(!is_same("https://tea.test/a", to), "{to}");
+        let leaves = |from: &str, to: &str| leaves(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
+        for (from, to, leads) in [
+            ("http://tea.test/a", "http://tea.test/b", None),
+            ("http://tea.test/a", "https://tea.test/b", None),
+            ("https://tea.test/a", "http://tea.test/a", Some("from https to http")),
+            ("https://tea.test/a", "https://tea.test:8443/a", Some("to another host")),
+            ("https://tea.test/a", "http://rain.test/a", Some("to another host")),
+        ] {
+            assert_eq!(leaves(from, to), leads, "{from} {to}");
         }
     }
 }

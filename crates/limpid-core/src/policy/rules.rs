@@ -89,7 +89,7 @@ impl Bans {
     }
 
     /// Whether it must not fetch this address; `forms` gives the forms in which it is compared with one of a rule, of both.
-    pub fn forbid_address(&self, address: &str, forms: impl Fn(&str) -> [String; 4]) -> bool {
+    pub fn forbid_address(&self, address: &str, forms: impl Fn(&str) -> [String; 5]) -> bool {
         let addresses = forms(address).map(Argument::Text);
         let mut banned = self.addresses.iter().flat_map(|banned| forms(banned)).map(ArgumentPattern::Text);
         banned.any(|banned| addresses.iter().any(|address| banned.concerns(address)))

@@ -103,8 +103,23 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() {
         return None;
     }
+    // Whoever wrote down that calls like this one are asked about is asked about each.
+    let names_it = |rule: &super::Rule| !rule.covers(&call.tool) && holds_back(rule, call);
+    if setting.rules.ask.iter().any(names_it) {
+        return None;
+    }
     let row = row_by_rules(setting, call);
     call.pattern(row, Beside::of(setting, row, call))
+}
+
+/// Whether a rule holds a call back, in any form of its arguments and wherever it leads.
+fn holds_back(rule: &super::Rule, call: &Call<'_>) -> bool {
+    let spellings = || std::iter::once(call.arguments).chain(call.spellings);
+    let destinations = || std::iter::once(call.destination).chain(call.other_destinations.iter().map(Some));
+    let is_about = |tool: &ToolFacts<'_>, arguments: &Argument| {
+        destinations().any(|destination| rule.holds_back(tool, arguments, destination))
+    };
+    call.tools().any(|tool| spellings().any(|arguments| is_about(tool, arguments)))
 }
 
 /// Whether a lasting yes was given to calls like this one.
@@ -135,15 +150,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         let what = consequence(call.row(), call);
         return refused(format!("`{name}` is not for an agent that was given a task: {what}; put it into the result"));
     }
-    let spellings = || std::iter::once(call.arguments).chain(call.spellings);
-    let destinations = || std::iter::once(call.destination).chain(call.other_destinations.iter().map(Some));
-    let is_about = |rule: &super::Rule, tool: &ToolFacts<'_>, arguments: &Argument| {
-        destinations().any(|destination| rule.holds_back(tool, arguments, destination))
-    };
-    let holds_back =
-        |rule: &super::Rule| call.tools().any(|tool| spellings().any(|arguments| is_about(rule, tool, arguments)));
-    let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
-    if is_in(&setting.rules.deny) {
+    if setting.rules.deny.iter().any(|rule| holds_back(rule, call)) {
         return Verdict::Refused {
             reason: format!("{OWNERS_RULES_FORBID} this call of `{name}`"),
             by: RefusedBy::Rule,
@@ -163,7 +170,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if let Some(reason) = wrong_address(setting, call) {
         return refused(reason);
     }
-    let asks: Vec<&super::Rule> = setting.rules.ask.iter().filter(|rule| holds_back(rule)).collect();
+    let asks: Vec<&super::Rule> = setting.rules.ask.iter().filter(|rule| holds_back(rule, call)).collect();
     let asked_always = !asks.is_empty();
     let Some(reason) = why_ask(setting, call, asked_always) else { return Verdict::Allowed };
     let granted = is_granted(setting, call);

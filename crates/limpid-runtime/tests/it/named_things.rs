@@ -48,7 +48,13 @@ async fn a_rule_holds_by_every_name_of_what_a_call_names() {
         r#"{ name = "spawn_agent", arguments = { task = "do it", skill = "code-review" } }"#,
         r#"{ name = "spawn_agent", arguments = { task = "do it", skill = " /Code-Review " } }"#,
     ];
-    let table: [(&str, &[&str]); 11] = [
+    let lists = [
+        r#"{ name = "list_dir", arguments = {} }"#,
+        r#"{ name = "list_dir", arguments = { path = " " } }"#,
+        r#"{ name = "list_dir", arguments = { path = "./" } }"#,
+    ];
+    let table: [(&str, &[&str]); 12] = [
+        ("tool = \"list_dir\"\narguments = { path = \".\" }", &lists),
         ("tool = \"load_skill\"\narguments = { name = \"code-review\" }", &follow),
         ("tool = \"memory_forget\"\narguments = { key = \"diary\" }", &by_number),
         ("tool = \"memory_forget\"\narguments = { key = \"1\" }", &by_number),

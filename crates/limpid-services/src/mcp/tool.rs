@@ -98,6 +98,21 @@ impl Tool for McpTool {
         self.text.schema.clone()
     }
 
+    /// A server takes what its schema says for what a call leaves out.
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let Some(fields) = self.text.schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
+        let mut written = arguments.clone();
+        for (name, field) in fields {
+            if let Some(default) = field.get("default")
+                && arguments.get(name).is_none_or(Value::is_null)
+                && let Some(written) = written.as_object_mut()
+            {
+                written.insert(name.clone(), default.clone());
+            }
+        }
+        if written == *arguments { Vec::new() } else { vec![written] }
+    }
+
     fn is_repeatable(&self) -> bool {
         self.declared == Some(McpEffect::Look)
     }

@@ -35,7 +35,9 @@ pub(super) fn path_argument(
     write: bool,
     absent: Option<&str>,
 ) -> Vec<PathArgument> {
-    let path = arguments.get("path").and_then(Value::as_str).or(absent);
+    let path = arguments.get("path").and_then(Value::as_str);
+    // Where it may be left out, blanks leave it out, too.
+    let path = path.filter(|path| absent.is_none() || !path.trim().is_empty()).or(absent);
     path.map(|path| PathArgument { path: grants.judged(path), write, adds: false }).into_iter().collect()
 }
 

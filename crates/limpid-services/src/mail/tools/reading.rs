@@ -82,7 +82,14 @@ pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<S
 pub(super) async fn kept(mail: &MailAccounts, account: &str, id: ItemId) -> Result<Option<InboxItem>, StoreError> {
     let item = mail.store.item(id).await?.filter(|item| item.new.source == Source::Mail);
     let others = mail.every_address();
-    Ok(item.filter(|item| item.new.account == account || !others.contains(&item.new.account)))
+    let is_one_of = |item: &InboxItem| others.iter().any(|other| is_account(&item.new.account, other));
+    Ok(item.filter(|item| is_account(&item.new.account, account) || !is_one_of(item)))
+}
+
+/// Whether what a program that handed a letter in calls its account is this one: `The Boss <Boss@work.example>`, too.
+fn is_account(called: &str, account: &str) -> bool {
+    let inner = called.rsplit_once('<').and_then(|(_, inner)| inner.split('>').next());
+    inner.unwrap_or(called).trim().to_lowercase() == account.trim().to_lowercase()
 }
 
 /// Says that a call shows messages.
@@ -204,6 +211,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    // SEC-071
+    #[test]
+    fn a_letter_is_of_its_account_however_whoever_handed_it_in_writes_that() {
+        for called in ["boss@work.example", " Boss@Work.example", "The Boss <boss@work.example>"] {
+            assert!(is_account(called, "boss@work.example"), "{called}");
+        }
+        assert!(!is_account("ada@home.example", "boss@work.example") && !is_account("", "boss@work.example"));
+    }
 
     // SEC-093
     #[test]

@@ -3,7 +3,7 @@
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_core::stars::fits;
 use limpid_core::{ConversationId, Trust};
-use limpid_tools::{Found, StrangersProgram, ascii_form, usual_form};
+use limpid_tools::{Found, StrangersProgram, ascii_form, letters_form, usual_form};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -229,8 +229,8 @@ impl CallFacts {
 }
 
 /// The forms in which arguments are compared: a tool's own adds to the usual one.
-fn forms(tool: &dyn Tool, arguments: &Value) -> [Value; 3] {
-    [tool.canonical(arguments), usual_form(arguments), ascii_form(arguments)]
+fn forms(tool: &dyn Tool, arguments: &Value) -> [Value; 4] {
+    [tool.canonical(arguments), usual_form(arguments), ascii_form(arguments), letters_form(arguments)]
 }
 
 /// The arguments as a rule spells them, where that is the same to the tool.
@@ -268,8 +268,8 @@ fn plain(value: &Value) -> Argument {
 fn with_path(arguments: &Value, field: &str, path: String) -> Option<Value> {
     let mut spelled = arguments.clone();
     // Where it is left out it is the workspace.
-    let is_there = spelled.get(field).map_or(field != "path", Value::is_string);
-    spelled.as_object_mut().filter(|_| is_there)?.insert(field.to_owned(), Value::from(path));
+    let is_path = spelled.get(field).is_none_or(|path| path.is_string() || path.is_null());
+    spelled.as_object_mut().filter(|_| is_path)?.insert(field.to_owned(), Value::from(path));
     Some(spelled)
 }
 

@@ -27,6 +27,34 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     }
 }
 
+// SEC-071 SEC-078
+#[test]
+fn what_a_rule_asks_about_by_its_arguments_is_asked_about_each_time() {
+    let asks = |tool: &str, arguments: Option<&str>| Rule {
+        tool: ToolPattern::parse(tool).unwrap(),
+        arguments: arguments.map(|text| ArgumentPattern::Text(text.to_owned())),
+        destination: None,
+        max_bytes: None,
+    };
+    let said = |words: &str| {
+        let rules = OwnerRules { ask: vec![asks("send_mail", Some("*code*"))], ..OwnerRules::default() };
+        let whole = OwnerRules { ask: vec![asks("send_mail", None)], ..OwnerRules::default() };
+        let (arguments, harmless) = (text(words), text("tea?"));
+        let to_ada = |arguments| Call {
+            destination: Some(at("ada@example.com")),
+            ..call("send_mail", &Effect::Send, arguments)
+        };
+        [rules, whole].map(|rules| {
+            let tainted = setting(&rules, Trust::Outside);
+            let grants =
+                [Grant { tool: "send_mail".into(), pattern: lasting_yes(&tainted, &to_ada(&harmless)).unwrap() }];
+            judge(&Setting { grants: &grants, ..tainted }, &to_ada(&arguments)) == Verdict::Allowed
+        })
+    };
+    assert_eq!(said("tea at five?"), [true, true]);
+    assert_eq!(said("the code is 4711"), [false, true], "a rule about the whole tool is what the yes was given to");
+}
+
 /// What was harmless to tell while there was nothing to tell, or while nobody else had a word in it, is not so for good.
 // SEC-078 SEC-100
 #[test]
