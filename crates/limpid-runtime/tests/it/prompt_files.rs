@@ -100,7 +100,8 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
             change(MEMORY, None, "Likes tea.\n"),
             change(MEMORY, Some("Likes tea.\n"), "Likes tea.\nLives in Berlin.\n"),
             change(MEMORY, Some("Likes tea.\nLives in Berlin.\n"), "Likes coffee.\nLives in Berlin.\n"),
-            change("AGENTS.md", Some("Be kind.\n"), "Be brief. [secret HOUSE_TOKEN]\n"),
+            // What a program left is left as it is, and a secret in it is kept nowhere else.
+            ("AGENTS.md".to_owned(), said(Some("Be kind.\n")), None),
             ("docs/plan.md".to_owned(), None, None),
         ]
     );
@@ -108,10 +109,10 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
     let authors: Vec<Author> = rows.iter().filter_map(|version| version.author).collect();
     assert_eq!(authors, [Author::Inferred, Author::Said, Author::Inferred, Author::Inferred]);
     #[cfg(unix)]
-    for name in [MEMORY, "AGENTS.md"] {
+    {
         use std::os::unix::fs::PermissionsExt;
-        let about = std::fs::metadata(bench.home.path().join("workspace").join(name)).unwrap();
-        assert_eq!(about.permissions().mode() & 0o777, 0o600, "{name}");
+        let about = std::fs::metadata(bench.home.path().join("workspace").join(MEMORY)).unwrap();
+        assert_eq!(about.permissions().mode() & 0o777, 0o600);
     }
     let undone = agent.file_history().undo(rows[3].id, "test").await.unwrap();
     assert_eq!((undone.undoes, undone.author), (Some(rows[3].id), Some(Author::Said)));

@@ -24,13 +24,19 @@ fn send(id: &str, to: &str, text: &str) -> String {
 
 /// Talks with somebody who says no to everything; returns what they were asked about.
 async fn asked(agent: &Agent, text: &str) -> Vec<String> {
+    answered(agent, text, |_| ApprovalAnswer::No).await.into_iter().map(|(call, _)| call).collect()
+}
+
+/// Talks with somebody who answers so to a call; returns what they were asked about, and in which words.
+async fn answered(agent: &Agent, text: &str, answer: impl Fn(&str) -> ApprovalAnswer) -> Vec<(String, String)> {
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut asked = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
             for part in parts {
-                asked.push(part.id.call().to_string());
-                handle.answer(&part.id, ApprovalAnswer::No);
+                let call = part.id.call().to_string();
+                handle.answer(&part.id, answer(&call));
+                asked.push((call, part.about.clone().unwrap_or_default()));
             }
         }
         if event.is_last() {
@@ -106,6 +112,18 @@ async fn nothing_is_reserved_by_a_call_that_a_rule_forbids_or_that_got_a_no() {
         let tools = PageAndMail::new();
         assert_eq!(asked(&tools.agent(&bench), WISH).await, questions, "{kind}: {:?}", results(&bench));
         assert_eq!(tools.mail.runs(), 0, "{kind}");
+        // A yes to it is one to what it reserves, and says so.
+        if kind == "ask" {
+            let policy = bench.config.policy.clone();
+            let mut bench = Bench::new(&script.concat()).await;
+            bench.config.policy = policy;
+            let tools = PageAndMail::new();
+            let answer = |call: &str| if call == "f" { ApprovalAnswer::Once } else { ApprovalAnswer::No };
+            let asked = answered(&tools.agent(&bench), WISH, answer).await;
+            let lets_pass = "with a yes, what it reserves is done later in this turn without another question";
+            assert_eq!(asked, [("f".to_owned(), lets_pass.to_owned())]);
+            assert_eq!(tools.mail.runs(), 1);
+        }
     }
 }
 

@@ -124,6 +124,8 @@ async fn what_is_accepted_or_undone_goes_over_no_link_that_was_laid_since() {
     assert!(files.offer("outside/AGENTS.md").await.unwrap().instructs, "the question says so");
     bench.write("outside/notes.md", "Buy tea.\n");
     assert!(!files.offer("outside/notes.md").await.unwrap().instructs, "no shipped profile quotes it");
+    symlink("notes.md", bench.home.path().join("outside/way.md")).unwrap();
+    assert_eq!(files.offer("outside/way.md").await.unwrap_err().to_string(), why("outside/way.md", "outside/way.md"));
     bench.write("profiles/mine/profile.toml", "base = \"limpid\"\n");
     assert!(files.offer("outside/notes.md").await.unwrap().instructs, "one of the owner's may");
 }

@@ -55,9 +55,9 @@ impl TurnToolExecutor {
         }
         let turn = match facts.effect {
             Effect::Run => {
-                // Nothing is laid into `outside/` beside a program that can send what lies there.
-                let is_alone = pins.is_some() || tool.sends_outside(context.trust, approved, &arguments);
-                Some(self.files.program_turn(StartedBy::of(context.trust, is_alone), strangers).await?)
+                let sends_outside = tool.sends_outside(context.trust, approved, &arguments);
+                let by = StartedBy::of(context.trust, pins.is_some(), sends_outside);
+                Some(self.files.program_turn(by, strangers).await?)
             }
             _ => None,
         };

@@ -36,8 +36,10 @@ const LEFT_BEHIND: Duration = Duration::from_hours(1);
 /// Who had a program started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartedBy {
-    /// The owner, who said yes to this very call, or by a rule to one that can send what lies in `outside/`: it runs alone.
+    /// The owner, who said yes to this very call: it runs alone.
     Yes,
+    /// The owner, whose rule lets it send what lies in `outside/`: it runs alone, and makes way for what they said yes to.
+    Rule,
     /// A turn that has read nothing of a stranger's.
     Clean,
     /// A turn that has.
@@ -45,21 +47,23 @@ pub(crate) enum StartedBy {
 }
 
 impl StartedBy {
-    /// A turn with this label, or the owner's yes to what runs alone.
-    pub(crate) fn of(trust: Trust, is_alone: bool) -> Self {
-        match (is_alone, trust.is_foreign()) {
-            (true, _) => Self::Yes,
-            (false, false) => Self::Clean,
-            (false, true) => Self::Tainted,
+    /// A turn with this label, or the owner's yes. `sends_outside`: it can send what lies in `outside/`.
+    pub(crate) fn of(trust: Trust, is_approved: bool, sends_outside: bool) -> Self {
+        match (is_approved, sends_outside, trust.is_foreign()) {
+            (true, ..) => Self::Yes,
+            (false, true, _) => Self::Rule,
+            (false, false, false) => Self::Clean,
+            (false, false, true) => Self::Tainted,
         }
     }
 }
 
-/// As long as this lives, no program starts that would run alone; with such a one no other program and no change of a file.
+/// As long as this lives, no program starts that would run alone; with such a one no other program and no change of a file. Nothing is
+/// laid into `outside/` beside a program that can send what lies there.
 pub(crate) struct Turn {
-    /// What an approved program that waits holds; none for such a one itself.
+    /// What an approved program that waits holds; none of what makes way for none.
     next: Option<PathBuf>,
-    /// The lock of the files, which an approved program has; nothing is changed beside it.
+    /// The lock of the files, which a program has that runs alone; nothing is changed beside it.
     files: Option<FilesLock>,
     /// The system lets go of them with the process.
     _held: Vec<File>,
@@ -98,7 +102,7 @@ async fn turn_until(
     until: Instant,
 ) -> Result<Turn, Sentence> {
     let (next, programs) = (home.next_program_lock(), home.programs_lock());
-    if by != StartedBy::Yes {
+    if matches!(by, StartedBy::Clean | StartedBy::Tainted) {
         let of_kind = match kind {
             Some(kind) => Some(among_its_kind(home, kind, until).await?),
             None => None,
@@ -126,11 +130,13 @@ async fn turn_until(
             }
         }
     }
+    let others = || others(by);
     let take = async |path: &Path| locks::take(path, How::Alone, until).await.map_err(failed)?.ok_or_else(others);
-    let _next = take(&next).await?;
+    // What was approved keeps others from starting while it waits, and ends those that make way.
+    let _next = if by == StartedBy::Yes { Some(take(&next).await?) } else { None };
     let held = vec![take(&programs).await?];
     let files = FilesLock::take(home, until).await.map_err(failed)?.ok_or_else(others)?;
-    Ok(Turn { next: None, files: Some(files), _held: held })
+    Ok(Turn { next: (by == StartedBy::Rule).then_some(next), files: Some(files), _held: held })
 }
 
 /// Waits until no program of the other kind runs, and keeps those away as long as what it returns lives. Whoever waits is the next:
@@ -174,8 +180,17 @@ fn place(home: &Home, places: usize) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-fn others() -> Sentence {
-    "another program is running, and what was approved may change meanwhile; call it again when that has ended".into()
+fn others(by: StartedBy) -> Sentence {
+    match by {
+        StartedBy::Rule => {
+            "it can send what lies in outside/, so it runs beside no other program; call it again when that has ended"
+                .into()
+        }
+        _ => {
+            "another program is running, and what was approved may change meanwhile; call it again when that has ended"
+                .into()
+        }
+    }
 }
 
 /// Removes copies of approved files that a process left behind when it was killed.
@@ -193,7 +208,7 @@ pub(super) fn clear_copies(home: &Home, now: SystemTime) {
 mod tests {
     use limpid_tools::StrangersProgram::{Leaves, Sees, Sends};
 
-    use super::StartedBy::{Clean, Tainted, Yes};
+    use super::StartedBy::{Clean, Rule, Tainted, Yes};
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
@@ -279,6 +294,25 @@ mod tests {
         for _ in 0..AT_ONCE_TAINTED {
             running.push(at_once(&home, Tainted).await.unwrap());
         }
+    }
+
+    // SEC-058 SEC-093
+    #[tokio::test]
+    async fn what_a_rule_lets_send_runs_alone_and_makes_way() {
+        let (_folder, home) = home();
+        let clean = at_once(&home, Clean).await.unwrap();
+        let refused = at_once(&home, Rule).await.map(drop).unwrap_err();
+        assert!(refused.text().starts_with("it can send what lies in outside/"), "{refused:?}");
+        drop(clean);
+        let ruled = at_once(&home, Rule).await.unwrap();
+        assert!(ruled.files().is_some() && at_once(&home, Clean).await.is_err());
+        let waiting = tokio::spawn({
+            let home = home.clone();
+            async move { turn(&home, Yes, None).await }
+        });
+        ruled.is_wanted().await;
+        drop(ruled);
+        waiting.await.unwrap().unwrap();
     }
 
     // SEC-076 SEC-093

@@ -310,6 +310,12 @@ impl FileHistory {
             return Ok(FileChangeEnd { before, after, author: Some(Author::Inferred) });
         }
         let author = Some(self.memory.author(&added(said(&before), said(&after)), by).await?);
+        // A secret that a program left there is kept nowhere else.
+        let holds_secret = |text: &String| self.memory.clean(Trust::Owner, text.clone()) != *text;
+        let after = after.map(|after| match after.text.as_ref().is_some_and(holds_secret) {
+            true => FileContent::bytes(after.hash),
+            false => after,
+        });
         Ok(FileChangeEnd { before, after, author })
     }
 }

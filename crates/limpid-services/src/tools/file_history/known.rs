@@ -141,6 +141,7 @@ impl FileHistory {
                 .map_err(|why| AgentError::Invalid(why.into_text()))
         };
         if let Some(way) = taken_over(name) {
+            self.links(name).await?;
             self.links(&way).await?;
             let there = if self.journal.content(&way).await?.is_some() { Some(read(&way)?) } else { None };
             let text = read(name)?;
