@@ -87,7 +87,7 @@ struct ThreadPart {
     thread: Thread,
 }
 
-/// `GET /`: the conversation that was written to last, or the first screen.
+/// `GET /`: the conversation in which something was said last, or the first screen.
 pub(super) async fn first(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
     match page.agent.store().last_conversation(ConversationKind::Chat).await? {
         Some(last) => Ok(Redirect::to(&format!("/c/{}", last.id)).into_response()),

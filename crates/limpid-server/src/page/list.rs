@@ -34,6 +34,8 @@ const ARCHIVED: &str = "archived";
 struct Row {
     id: String,
     title: String,
+    /// Whether others may have written the title.
+    is_foreign: bool,
     kind: &'static str,
     badge: &'static str,
     time: String,
@@ -145,6 +147,8 @@ async fn rows(page: &Page, asked: &Asked) -> Result<Rows, Trouble> {
         ARCHIVED => own.is_archived,
         kind => own.kind.as_str() == kind,
     });
+    let listed: Vec<&Conversation> = found.iter().map(|found| &found.conversation).collect();
+    let titles = page.agent.conversations().trust_of_titles(&listed).await?;
     let waiting: HashSet<ConversationId> = page.numbers.waiting().into_iter().map(|waits| waits.conversation).collect();
     let zone = page.agent.zone();
     let day = |at_ms: i64| {
@@ -153,10 +157,10 @@ async fn rows(page: &Page, asked: &Asked) -> Result<Rows, Trouble> {
     };
     let today = page.agent.now().to_zoned(zone.clone()).date();
     let mut groups: Vec<Group> = Vec::new();
-    for FoundConversation { conversation: own, message } in found {
+    for (FoundConversation { conversation: own, message }, of_title) in found.into_iter().zip(titles) {
         let title = group(day(own.updated_ms), today);
         let said = message.map(|message| said(page, &message, &words));
-        let row = row(page, &own, (asked.here == own.id.as_str(), waiting.contains(&own.id)), said);
+        let row = row(page, (&own, of_title), (asked.here == own.id.as_str(), waiting.contains(&own.id)), said);
         match groups.last_mut() {
             Some(last) if last.title == title => last.rows.push(row),
             _ => groups.push(Group { title, rows: vec![row] }),
@@ -171,9 +175,15 @@ async fn rows(page: &Page, asked: &Asked) -> Result<Rows, Trouble> {
     Ok(Rows { times, groups, none })
 }
 
-fn row(page: &Page, own: &Conversation, (is_here, waits): (bool, bool), said: Option<Said>) -> Row {
+fn row(
+    page: &Page,
+    (own, of_title): (&Conversation, Trust),
+    (is_here, waits): (bool, bool),
+    said: Option<Said>,
+) -> Row {
     Row {
         title: title(own),
+        is_foreign: of_title.is_foreign(),
         badge: own.badge(),
         kind: own.kind.as_str(),
         time: page.clock(own.updated_ms),

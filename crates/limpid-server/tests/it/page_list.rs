@@ -35,7 +35,7 @@ impl PageBench {
 // SUR-020 SEC-053
 #[tokio::test]
 async fn what_was_said_is_found_escaped_and_a_strangers_words_are_marked() {
-    let script = format!("{ANSWER}[[reply]]\ntext = \"About a zebra.\"\n");
+    let script = format!("{ANSWER}[[reply]]\ntext = \"About a zebra.\"\n{ANSWER}");
     let bench = PageBench::new(&script, "").await;
     let id = bench.talk(&[("text", "when does it go?")]).await;
     let found = bench.rows("words=bern+TRAIN").await;
@@ -50,6 +50,12 @@ async fn what_was_said_is_found_escaped_and_a_strangers_words_are_marked() {
         assert!(found.contains(who) && found.contains("<bdi class=\"foreign\">"), "{words}: {found}");
     }
     assert!(bench.rows("words=%22+%27+*").await.contains("what is it about?"), "no word is no search");
+    bench.talk(&[("text", ""), ("pasted", "Backup: done\ntwo\nthree\nfour\nfive")]).await;
+    let listed = bench.rows("").await;
+    let heard = "<span class=\"vh\">someone else’s: </span><bdi class=\"foreign\">Backup: done";
+    assert!(listed.contains(heard), "a title that a stranger wrote: {listed}");
+    assert!(listed.contains("aria-label=\"Archive someone else’s: Backup: done"), "{listed}");
+    assert!(!listed.contains("<bdi class=\"foreign\">what is it") && !listed.contains("s: what is it"), "{listed}");
 }
 
 /// A guest's conversation is the owner's to see, as a guest's.
