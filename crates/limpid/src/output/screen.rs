@@ -152,7 +152,7 @@ pub(super) fn height() -> usize {
 /// The last of the rows, as many as the screen has room for, with everything written out that a terminal would follow; a row says how many
 /// there are above them.
 fn newest(rows: Vec<String>, most: usize) -> Vec<String> {
-    let mut rows: Vec<String> = rows.iter().map(|row| shown_line(row)).collect();
+    let mut rows: Vec<String> = rows.into_iter().map(|row| shown_line(&row)).collect();
     if rows.len() <= most {
         return rows;
     }
