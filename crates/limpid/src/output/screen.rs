@@ -131,9 +131,12 @@ impl Printed for io::Result<()> {
     }
 }
 
-/// Columns of the screen; 80 where there is none.
+/// Columns of the screen; 80 where there is none, or where it does not say.
 pub(super) fn width() -> usize {
-    crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)).max(2)
+    match crossterm::terminal::size() {
+        Ok((columns @ 1.., _)) => usize::from(columns).max(2),
+        _ => 80,
+    }
 }
 
 /// Columns of the screen that data goes to; none where it goes to a pipe or a file, in which nothing breaks a line.
