@@ -15,6 +15,9 @@ use crate::host::Host;
 use crate::memory::MemoryWriter;
 use crate::tools::policy::{PathResolver, real};
 
+/// A secret of the owner's.
+pub(super) const SECRET: &str = "sk-secret-9f3kX2mQ7vB4tL8w";
+
 /// A home, its history of files, and folders that programs are given.
 pub(super) struct Bench {
     pub(super) home: Home,
@@ -33,7 +36,7 @@ impl Bench {
         let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
         let (store, config): (Arc<dyn Store>, _) = (Arc::new(store), Live::new(Config::default()));
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), TimeZone::UTC, "test");
-        let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default());
+        let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default().with("HOUSE_TOKEN", SECRET));
         let history = FileHistory::new(&home, config.clone(), memory);
         Self { home, store, history, config, _folder: folder }
     }

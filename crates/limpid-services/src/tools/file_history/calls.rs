@@ -305,18 +305,18 @@ impl FileHistory {
         fn said(content: &Option<FileContent>) -> &str {
             content.as_ref().and_then(|content| content.text.as_deref()).unwrap_or_default()
         }
-        // Nobody said as much as that, and others would wait for the comparison.
-        if said(&after).len() > LONGEST_SAID {
-            return Ok(FileChangeEnd { before, after, author: Some(Author::Inferred) });
-        }
-        let author = Some(self.memory.author(&added(said(&before), said(&after)), by).await?);
+        let author = match said(&after).len() {
+            // Nobody said as much as that, and others would wait for the comparison.
+            LONGEST_SAID.. => Author::Inferred,
+            _ => self.memory.author(&added(said(&before), said(&after)), by).await?,
+        };
         // A secret that a program left there is kept nowhere else.
         let holds_secret = |text: &String| self.memory.clean(Trust::Owner, text.clone()) != *text;
         let after = after.map(|after| match after.text.as_ref().is_some_and(holds_secret) {
             true => FileContent::bytes(after.hash),
             false => after,
         });
-        Ok(FileChangeEnd { before, after, author })
+        Ok(FileChangeEnd { before, after, author: Some(author) })
     }
 }
 

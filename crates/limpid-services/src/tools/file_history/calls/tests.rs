@@ -1,6 +1,7 @@
 use limpid_store::{FileHash, file_key};
 
-use crate::tools::file_history::bench::Bench;
+use super::LONGEST_SAID;
+use crate::tools::file_history::bench::{Bench, SECRET};
 use crate::tools::file_history::programs::Starting;
 use crate::tools::policy::real;
 
@@ -51,4 +52,21 @@ async fn what_changed_while_a_program_ran_is_left_as_it_is() {
     let waiting: Vec<String> =
         bench.store.waiting_files().await.unwrap().rows.into_iter().map(|row| row.path).collect();
     assert_eq!(waiting, [file_key(&note)]);
+}
+
+// SEC-032
+#[tokio::test]
+async fn a_secret_that_a_program_left_is_kept_nowhere_else() {
+    for (length, is_kept) in [(0, false), (LONGEST_SAID, false), (LONGEST_SAID, true)] {
+        let bench = Bench::new();
+        let program = bench.history.program_starts(None, OWN, 1).await.unwrap();
+        let before = bench.history.before_program("exec", &program).await;
+        let secret = if is_kept { "nothing" } else { SECRET };
+        let text = format!("{} {secret}\n", "a ".repeat(length));
+        std::fs::write(bench.home.workspace().join("AGENTS.md"), text).unwrap();
+        bench.history.after(before, Vec::new(), &bench.history.memory.owner("test")).await.unwrap();
+        program.end(2).await.unwrap();
+        let version = bench.store.newest_file_version("AGENTS.md").await.unwrap().unwrap();
+        assert_eq!(version.after.unwrap().text.is_some(), is_kept, "{length}");
+    }
 }
