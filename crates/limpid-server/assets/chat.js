@@ -129,9 +129,13 @@ async function load() {
     mark();
     live.replaceChildren();
     held.hidden = true;
-    document.querySelector("#title").textContent = whole.title;
-    const row = document.querySelector(".talks [aria-current] .clip");
-    if (row) row.textContent = whole.title;
+    const title = document.querySelector("#title");
+    // A row that has the title already may say besides whose it is.
+    if (title.textContent !== whole.title) {
+      title.textContent = whole.title;
+      const row = document.querySelector(".talks [aria-current] .clip");
+      if (row) row.textContent = whole.title;
+    }
     document.dispatchEvent(new CustomEvent("archived", { detail: { id, archived: whole.archived } }));
     document.querySelector("#others-read").hidden = !whole.others_read;
     if (whole.meter) document.querySelector("#meter").replaceChildren(html(whole.meter));
