@@ -62,6 +62,21 @@ impl McpTool {
     }
 }
 
+/// Arguments with what a schema says for each field that they leave out or give as null; none when that adds nothing.
+fn with_defaults(schema: &Map<String, Value>, arguments: &Value) -> Option<Value> {
+    let fields = schema.get("properties")?.as_object()?;
+    let mut written = arguments.as_object()?.clone();
+    for (name, field) in fields {
+        if let Some(default) = field.get("default")
+            && written.get(name).is_none_or(Value::is_null)
+        {
+            written.insert(name.clone(), default.clone());
+        }
+    }
+    let written = Value::Object(written);
+    (written != *arguments).then_some(written)
+}
+
 /// The group of a server's tools.
 pub(super) fn group_of(server: &str) -> String {
     format!("{SERVERS_GROUP}{server}")
@@ -100,17 +115,7 @@ impl Tool for McpTool {
 
     /// A server takes what its schema says for what a call leaves out.
     fn written_out(&self, arguments: &Value) -> Vec<Value> {
-        let Some(fields) = self.text.schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
-        let mut written = arguments.clone();
-        for (name, field) in fields {
-            if let Some(default) = field.get("default")
-                && arguments.get(name).is_none_or(Value::is_null)
-                && let Some(written) = written.as_object_mut()
-            {
-                written.insert(name.clone(), default.clone());
-            }
-        }
-        if written == *arguments { Vec::new() } else { vec![written] }
+        with_defaults(&self.text.schema, arguments).into_iter().collect()
     }
 
     fn is_repeatable(&self) -> bool {
@@ -152,5 +157,30 @@ impl Tool for McpTool {
         }
         let call = (self.own_name.as_str(), self.sha256.as_str());
         self.servers.call((&self.server, &self.as_set), call, arguments, context.owner.clone()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // SEC-071
+    #[test]
+    fn a_field_that_is_left_out_or_null_counts_as_its_default() {
+        let schema =
+            json!({ "properties": { "to": { "type": "string", "default": "all" }, "text": { "type": "string" } } });
+        let schema = schema.as_object().unwrap();
+        for (arguments, written) in [
+            (json!({ "text": "tea" }), Some(json!({ "text": "tea", "to": "all" }))),
+            (json!({ "to": null }), Some(json!({ "to": "all" }))),
+            (json!({ "to": "Ann" }), None),
+            (json!({ "to": "all" }), None),
+            (json!("all"), None),
+        ] {
+            assert_eq!(with_defaults(schema, &arguments), written, "{arguments}");
+        }
+        assert_eq!(with_defaults(&Map::new(), &json!({})), None);
     }
 }
