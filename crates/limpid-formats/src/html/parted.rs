@@ -13,7 +13,11 @@ use html5ever::tokenizer::{TagKind, Token, TokenSink, TokenSinkResult};
 /// A code point without a character, which is drawn without width. One that is in the page itself does no harm: it counts as a mark.
 const MARK: char = '\u{2065}';
 
-/// A tree that gets a mark behind each text that something may be joined to.
+/// Columns that a cell spans at most, as in browsers.
+const MOST_COLUMNS: usize = 1000;
+
+/// A tree that gets a mark behind each text that something may be joined to. Its cells stand in one row each: the drawing loses the text of
+/// some that span several, and cannot draw those that hang out of their table.
 pub(super) struct Parted<S> {
     pub(super) tree: S,
     /// Whether the text so far has no mark and no blank at its end.
@@ -51,10 +55,15 @@ impl<S: TokenSink> TokenSink for Parted<S> {
                     return result;
                 }
                 self.close(line);
-                // The only attribute that is drawn among texts.
+                tag.attrs.retain(|attribute| &*attribute.name.local != "rowspan");
                 for attribute in &mut tag.attrs {
-                    if &*attribute.name.local == "alt" && !attribute.value.is_empty() {
-                        attribute.value.push_char(MARK);
+                    match &*attribute.name.local {
+                        // The only attribute that is drawn among texts.
+                        "alt" if !attribute.value.is_empty() => attribute.value.push_char(MARK),
+                        "colspan" if attribute.value.parse().is_ok_and(|columns: usize| columns > MOST_COLUMNS) => {
+                            attribute.value = MOST_COLUMNS.to_string().into();
+                        }
+                        _ => {}
                     }
                 }
             }

@@ -176,7 +176,33 @@ fn a_page_is_too_deep_by_its_open_elements_only() {
     }
 }
 
+// SEC-044
+#[test]
+fn a_cell_that_spans_more_than_its_table_is_read() {
+    let all = usize::MAX;
+    for cells in [
+        "<td colspan=2>tea</td><td rowspan=2>milk</td>".to_owned(),
+        "<td colspan=9999>tea</td><td rowspan=9999>milk</td>".to_owned(),
+        format!("<td colspan={all}>tea</td><td colspan={all} rowspan={all}>milk</td>"),
+    ] {
+        let text = readable(&format!("<table><tr>{cells}</tr></table>"), 80).unwrap();
+        assert!(text.contains("tea") && text.contains("milk"), "{cells}: {text}");
+    }
+    let text = readable("<table><tr><td rowspan=2>Monday</tr><tr><td>ten</tr></table>", 80).unwrap();
+    assert_eq!(text, "Monday\nten   \n");
+}
+
 proptest! {
+    // SEC-044
+    #[test]
+    fn a_table_is_read_however_its_cells_span(rows in prop::collection::vec(prop::collection::vec((0usize..5, 0usize..5), 0..4), 1..5)) {
+        let cell = |(columns, rows): &(usize, usize)| format!("<td colspan={columns} rowspan={rows}>xylem</td>");
+        let row = |cells: &Vec<(usize, usize)>| format!("<tr>{}</tr>", cells.iter().map(cell).collect::<String>());
+        let html = format!("<table>{}</table>", rows.iter().map(row).collect::<String>());
+        let cells = rows.iter().map(Vec::len).sum::<usize>();
+        prop_assert_eq!(readable(&html, 80).unwrap().matches("xylem").count(), cells, "{}", html);
+    }
+
     // SEC-100
     #[test]
     fn what_follows_an_address_in_another_element_is_no_part_of_it(
