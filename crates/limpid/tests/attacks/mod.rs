@@ -1,6 +1,7 @@
 //! Attacks on the running program, one module each: an obedient model, which does what any text tells it, the real program in
 //! a home of its own, and real sockets. Each says what must not come about, and in `control` that a harmless turn still works.
 
+mod any_calls;
 #[cfg(target_os = "linux")]
 mod carried_by_low_places;
 mod changed_worker;
