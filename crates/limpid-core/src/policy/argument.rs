@@ -102,8 +102,8 @@ impl ArgumentPattern {
             (Self::Text(wanted), Argument::Text(text)) => {
                 wanted == text || unnamed == Unnamed::MayBe && is_like(text, wanted)
             }
-            // Whoever holds back one of several writes it as a text.
-            (Self::Text(_), Argument::List(items)) if unnamed == Unnamed::MayBe => {
+            // Whoever holds back one of several writes it alone.
+            (Self::Text(_) | Self::Fields(_), Argument::List(items)) if unnamed == Unnamed::MayBe => {
                 items.iter().any(|item| self.fits(item, unnamed))
             }
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
@@ -165,6 +165,25 @@ mod tests {
             let pattern = ArgumentPattern::Text(pattern.to_owned());
             assert_eq!(pattern.concerns(&text(value)), expected, "{pattern:?} {value}");
             assert!(!pattern.matches(&text(value)), "{pattern:?} {value}");
+        }
+    }
+
+    // SEC-071
+    #[test]
+    fn one_of_several_is_held_back_and_lets_nothing_pass() {
+        let path = |path: &str| Argument::Fields(vec![("path".to_owned(), Argument::Text(path.to_owned()))]);
+        let private = || ArgumentPattern::Text("private".to_owned());
+        let one = ArgumentPattern::Fields(vec![("path".to_owned(), private())]);
+        let rule = ArgumentPattern::Fields(vec![("targets".to_owned(), one)]);
+        for (targets, is_held) in [
+            (vec![path("tea"), path("private")], true),
+            (vec![Argument::List(vec![path("private")])], true),
+            (vec![path("tea")], false),
+            (vec![], false),
+        ] {
+            let call = Argument::Fields(vec![("targets".to_owned(), Argument::List(targets))]);
+            assert_eq!(rule.concerns(&call), is_held, "{call:?}");
+            assert!(!rule.matches(&call), "{call:?}");
         }
     }
 
