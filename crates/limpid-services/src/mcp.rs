@@ -12,6 +12,7 @@
 //! - `logins`: logins at servers, in the owner's browser.
 //! - `owner`: what the owner does with servers; `settings` writes `limpid.toml`.
 
+mod defaults;
 mod link;
 mod logins;
 mod names;

@@ -10,6 +10,7 @@ use limpid_mcp::PATIENCE;
 use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
+use crate::mcp::defaults::with_defaults;
 use crate::mcp::names::{offered_name, other_names};
 use crate::mcp::record::{ToolRecord, ToolText, server_as_set};
 use crate::mcp::servers::McpServers;
@@ -60,21 +61,6 @@ impl McpTool {
             server: server.to_owned(),
         }
     }
-}
-
-/// Arguments with what a schema says for each field that they leave out or give as null; none when that adds nothing.
-fn with_defaults(schema: &Map<String, Value>, arguments: &Value) -> Option<Value> {
-    let fields = schema.get("properties")?.as_object()?;
-    let mut written = arguments.as_object()?.clone();
-    for (name, field) in fields {
-        if let Some(default) = field.get("default")
-            && written.get(name).is_none_or(Value::is_null)
-        {
-            written.insert(name.clone(), default.clone());
-        }
-    }
-    let written = Value::Object(written);
-    (written != *arguments).then_some(written)
 }
 
 /// The group of a server's tools.
@@ -157,30 +143,5 @@ impl Tool for McpTool {
         }
         let call = (self.own_name.as_str(), self.sha256.as_str());
         self.servers.call((&self.server, &self.as_set), call, arguments, context.owner.clone()).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    // SEC-071
-    #[test]
-    fn a_field_that_is_left_out_or_null_counts_as_its_default() {
-        let schema =
-            json!({ "properties": { "to": { "type": "string", "default": "all" }, "text": { "type": "string" } } });
-        let schema = schema.as_object().unwrap();
-        for (arguments, written) in [
-            (json!({ "text": "tea" }), Some(json!({ "text": "tea", "to": "all" }))),
-            (json!({ "to": null }), Some(json!({ "to": "all" }))),
-            (json!({ "to": "Ann" }), None),
-            (json!({ "to": "all" }), None),
-            (json!("all"), None),
-        ] {
-            assert_eq!(with_defaults(schema, &arguments), written, "{arguments}");
-        }
-        assert_eq!(with_defaults(&Map::new(), &json!({})), None);
     }
 }

@@ -19,6 +19,7 @@ mod equal_keys;
 mod exchanged_folder;
 mod exported_picture;
 mod failed_turn;
+mod fields_left_out;
 mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
